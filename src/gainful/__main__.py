@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line and exits with its code."""
+    """Run the command line and exit with its code."""
     if sys.argv[1:] == ["--version"] and sys.stdout and "GAINFUL_CORE" not in os.environ:
         try:
             from gainful.kernel.core import version_line
@@ -17,7 +17,7 @@ def main() -> None:
             sys.stdout.flush()
             os._exit(0)
         except OSError:
-            pass  # the funnel below says what is wrong
+            pass  # `run` below reports the error
     # No command multiplies matrices; NumPy's idle threads would only take the processor from ours.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Its arrays live for a moment: clearing them by 2 MB took the kernel twice as long as by pages, and saved nothing.
@@ -29,7 +29,7 @@ def main() -> None:
     handle_end_signals()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
-        if stream:  # else it was closed by who started us
+        if stream:  # else the parent process closed it
             stream.flush()
     # Everything is written and closed: taking the interpreter down in good order would be a tenth of a small command.
     os._exit(code)

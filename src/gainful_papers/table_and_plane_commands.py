@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from gainful.cli import asking, help_groups, inputs, options, score_inputs
+from gainful.cli import flags, help_groups, inputs, options, score_inputs
 from gainful.errors import UsageError
 from gainful.notation import some_of
 from gainful.question import number, setting
@@ -14,7 +14,7 @@ from gainful.question import number, setting
 
 @help_groups.command("table")
 @score_inputs.scores_argument
-@asking.takes(
+@flags.takes(
     shown=options.Places,
     output=options.Output,
     wanted=options.measures_of(("nDCG@10",)),
@@ -43,9 +43,9 @@ class _PlaneOptions(options.Places):
 
 
 @help_groups.command("plane")
-@click.argument("qrels", type=asking.INPUT)
-@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
-@asking.takes(asked=_PlaneOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
+@click.argument("qrels", type=flags.INPUT)
+@click.argument("runs", type=flags.INPUT, nargs=-1, required=True)
+@flags.takes(asked=_PlaneOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
 def plane_command(
     qrels: str,
     runs: tuple[str, ...],
@@ -83,9 +83,9 @@ class _SweepOptions:
 
 
 @help_groups.command("sweep")
-@click.argument("qrels", type=asking.INPUT)
-@click.argument("runs", type=asking.INPUT, nargs=-1, required=True)
-@asking.takes(asked=_SweepOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
+@click.argument("qrels", type=flags.INPUT)
+@click.argument("runs", type=flags.INPUT, nargs=-1, required=True)
+@flags.takes(asked=_SweepOptions, output=options.FigureOutput, reading=inputs.CollectionOptions)
 def sweep_command(
     qrels: str,
     runs: tuple[str, ...],

@@ -230,7 +230,7 @@ class TestTwoSystems:
         assert asked.sentence("--alpha", "0.01").startswith(takes.format(8))
         assert asked.sentence("--test", "t").startswith("With 5 queries a difference is detectable from 0.191 on.")
         result = ask({"a": [0.1], "b": [0.2]})()
-        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
+        assert result.code == 0 and "no 95 % interval" in result.out and "1 query is too few" in result.out
 
     def test_many_queries_need_a_margin(self, ask):
         rng = random.Random(4)
@@ -972,3 +972,52 @@ def test_no_difference_is_detectable_beyond_the_range_of_the_measure(command):
 def test_a_default_that_is_typed_is_not_refused(two):
     for arguments in (["--all"], ["--sort", "best", "--test", "bayes", "--margin", "0.01"], ["--family", "each"]):
         assert two(*arguments).code == 0, arguments
+
+
+class TestSentencesThatHold:
+    """What is said where scores are few, equal, next to 0, or at the ends of the measure's range."""
+
+    def test_identical_systems_have_nothing_to_test(self, ask):
+        same = [0.1 * i for i in range(8)]
+        text = ask({"a": same, "b": same, "c": same}, "-m", "RR")().words
+        assert "on 8 queries. All have the same score on every query: there is nothing to test." in text
+        assert "are significant" not in text and "not to say that there is none" not in text
+
+    def test_where_nothing_is_significant_something_would_be(self, ask):
+        noise = {"a": A, "b": [*A[1:], A[0]], "c": [*A[2:], *A[:2]]}
+        for scores, said in ((noise, "would be"), ({**noise, "d": [x / 9 for x in A]}, "are")):
+            assert re.search(rf"Differences above 0\.\d+ {said} significant", ask(scores)().words)
+
+    def test_two_queries_give_no_interval(self, ask):
+        for b in ([0.3, 0.4], [0.3, 0.9]):  # by Student's t 0.2 to 0.2, and far beyond 1
+            asked = ask({"a": [0.1, 0.2], "b": b}, "-m", "RR")
+            assert "(no 95 % interval, p = 0.5000, 2 queries)" in asked.sentence()
+            assert "the interval has no limits: 2 queries are too few for this level" in asked().words
+            assert asked.pair()["low"] == "-inf"
+        # Nor do equal differences, of which Student's is a point.
+        assert "(no 95 % interval, " in ask({"a": [0.1, 0.2, 0.3, 0.4], "b": [0.3, 0.4, 0.5, 0.6]}).sentence()
+
+    def test_intervals_stay_in_the_range_of_the_measure(self, ask):
+        scores = {"a": [0.0, 0.0, 0.1], "b": [1.0, 0.3, 1.0], "c": [0.0, 1.0, 0.2]}
+        two = {name: scores[name] for name in "ab"}
+        assert ask(two, "-m", "RR").pair("--test", "t")["high"] == 1.0
+        assert ask(two, "-m", "my_own").pair("--test", "t")["high"] > 1.2
+        in_per_cent = {name: [100 * score for score in each] for name, each in two.items()}
+        assert ask(in_per_cent, "-m", "RR").pair("--test", "t")["high"] > 120
+        limits = [(row["low"], row["high"]) for row in ask(scores, "-m", "RR").rows("pairs", "--procedure", "tukey")]
+        assert limits and all(-1 <= low <= high <= 1 for low, high in limits) and any(1 in each for each in limits)
+
+    def test_no_relative_difference_from_next_to_nothing(self, ask):
+        b = [0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0]
+        asked = ask({"a": [0.0, 0.01, *[0.0] * 5], "b": b}, "-m", "RR")
+        assert asked.pair()["relative"] is None and " %, substantial" not in asked.sentence()
+        assert ask({"a": [0.1] * 7, "b": b}, "-m", "RR").sentence().endswith("; +529 %, substantial.")
+
+    @pytest.mark.parametrize(
+        ("test", "said"),
+        [("t", None), ("yuen", None), ("sign", "the sign test cannot"), ("randomisation", "flips of signs cannot")],
+    )
+    def test_flips_are_spoken_of_where_there_were_some(self, ask, test, said):
+        text = ask({"a": [0.1, 0.2, 0.5, 0.1, 0.3], "b": [0.3, 0.45, 0.6, 0.4, 0.32]})("--test", test).words
+        assert ("flips" in text) == (test == "randomisation")
+        assert f"with 5 queries {said} reach 5 %" in text if said else "cannot reach" not in text

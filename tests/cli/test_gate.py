@@ -173,7 +173,7 @@ def test_without_a_margin_it_is_what_the_queries_can_show(gate):
     made = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "mixed.json")
     # 2.3263 * 13 % / sqrt(100) = 3.02 %, and (2.3263 * 13 / 2)^2 = 228.6
     assert (made.code, made.out.endswith("over 100 queries, margin 3.1 %\n")) == (0, True)
-    assert made.err == "notice: margin 3.1 %: what 100 queries can show; judge about 229 queries for 2 %\n"
+    assert made.err == "notice: margin 3.1 %: what 100 queries can show of nDCG@10; judge about 229 queries for 2 %\n"
     assert gate("gate", "check", "mixed.json", "qrels.txt", "mixed.run").code == 0
     refused = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "two.json", "--margin", "2%")
     assert (refused.code, "100 queries can only show drops above" in refused.err) == (3, True)

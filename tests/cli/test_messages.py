@@ -11,7 +11,7 @@ import click
 import pytest
 import zstandard
 
-from gainful.cli.asking import INPUT
+from gainful.cli.flags import INPUT
 from gainful.cli.main import COMMANDS, cli
 
 QRELS = "q1 0 d1 1\n"

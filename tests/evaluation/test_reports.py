@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 import pytest
 
 from gainful import Policy, Report, UsageError, __version__, evaluate
-from gainful.render import FORMATS, text as render_text
+from gainful.render import text as render_text
 
 #: Ids that are somebody's syntax, and how people are shown them.
 HOSTILE = {
@@ -384,7 +384,3 @@ def test_saving_goes_by_the_ending(tmp_path, report, ending, format_):
     report.save(path, "jsonl")
     assert path.read_text() == report.text("jsonl")
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_every_format_is_tested_here():
-    assert set(FORMATS) == {*READERS, "csv", "jsonl", "trec"}

@@ -254,7 +254,7 @@ def test_what_is_promised_of_hits_is_kept():
     # Five and a half of 40 questions, of a mean of 27 / 40; (2.3263 sqrt(.05) / (.02 * 27 / 40))^2 are enough for 2 %.
     assert gate.rule.margin == pytest.approx(0.204) and math.ceil(1000 * 5.5 / 27) == 204
     needed = math.ceil((stats.norm.ppf(0.99) * math.sqrt(0.05) / (0.02 * 27 / 40)) ** 2)
-    assert gate.notices == (f"margin 20.4 %: what 40 queries can show; judge about {needed:,} queries for 2 %",)
+    assert gate.notices[0].endswith(f"40 queries can show of Success@5; judge about {needed:,} queries for 2 %")
     found = {lost: check_gate(gate, GOLDEN, hits(27 - lost)).findings[0] for lost in (5, 6, 7)}
     assert {lost: each.verdict for lost, each in found.items()} == {5: "warning", 6: "regression", 7: "regression"}
     assert (found[6].change.clause, found[7].change.clause) == ("margin", "test")
@@ -368,8 +368,7 @@ def test_of_updates_at_the_same_time_none_is_lost(gate, tmp_path):
         assert sum(pool.map(save, changed)) == 1
     [kept] = [each for each in changed if each.history == Gate.read(path).history]
     kept.save(path)  # the same once more
-    again = update_gate(path, QRELS, RUN, "after the others")
-    again.save(path)
+    update_gate(path, QRELS, RUN, "after the others").save(path)
     assert [each.reason for each in Gate.read(path).history] == [*(e.reason for e in kept.history), "after the others"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, takes
+from gainful.cli.flags import INPUT, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output
 from gainful.data.collection import Collection, named_runs

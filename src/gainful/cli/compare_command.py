@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import flags_of, given, refuse, takes
+from gainful.cli.flags import flags_of, given, refuse, takes
 from gainful.cli.inputs import QueryOptions
 from gainful.cli.options import FigureOutput, MeasureOptions, Quiet, measures_from, measures_of, shown
 from gainful.cli.score_inputs import ScoreOptions, SessionReading, scores_argument

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flag_name, flags_of, given, takes
+from gainful.cli.flags import INPUT, flag_name, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError

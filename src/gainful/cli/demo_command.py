@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import takes
+from gainful.cli.flags import takes
 from gainful.cli.options import Output
 from gainful.errors import UsageError
 

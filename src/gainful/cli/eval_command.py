@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, takes
+from gainful.cli.flags import INPUT, takes
 from gainful.cli.inputs import CollectionOptions, GroupedQueries
 from gainful.cli.options import Floors, MeasureOptions, Output, Places, floors_from, measures_from, measures_of
 from gainful.data.collection import named_runs

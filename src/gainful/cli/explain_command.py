@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import takes
+from gainful.cli.flags import takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, complete_measure, measures_from
 from gainful.data.collection import named_runs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, group, takes
+from gainful.cli.flags import INPUT, flags_of, given, group, takes
 from gainful.cli.inputs import CollectionOptions, GroupedQueries, InputOptions, Work
 from gainful.cli.options import (
     FigureOutput,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli import options
-from gainful.cli.asking import flags_of, group, made_of
+from gainful.cli.flags import flags_of, group, made_of
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
@@ -76,7 +76,7 @@ class InputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """How many threads work."""
+    """The number of threads."""
 
     threads: int | None = setting(
         None, "How many threads to use.", kind="whole", least=1, most=MOST_THREADS, shown="all cores"
@@ -84,8 +84,8 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conventions:
-    """What systems are called, and how their lists are judged."""
+class PolicyOptions:
+    """Names of runs, scale and policy."""
 
     names: tuple[str, ...] = setting(
         (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
@@ -95,8 +95,8 @@ class Conventions:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CollectionOptions(Work, Conventions):
-    """How judgments and runs are read, and what runs are called."""
+class CollectionOptions(Work, PolicyOptions):
+    """How judgments and runs are read, with names, scale and policy."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
@@ -119,7 +119,7 @@ class CollectionOptions(Work, Conventions):
 
 @dataclass(frozen=True, kw_only=True)
 class QueryOptions:
-    """Which queries count, how much, and what is known of them."""
+    """Selection, weights and attributes of queries."""
 
     queries: str | None = setting(
         None, "A table of queries: their ids, and any of texts, columns to group by, weights.", kind="file"
@@ -153,7 +153,7 @@ class _Grouped:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedQueries(QueryOptions, _Grouped):
-    """The same, and the column that queries are grouped by."""
+    """Query options, and the column that queries are grouped by."""
 
 
 class SessionInputs(NamedTuple):

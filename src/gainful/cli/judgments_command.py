@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, takes
+from gainful.cli.flags import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import MeasureOptions, Output, measures_of
 from gainful.data.collection import named_runs

@@ -15,7 +15,7 @@ from gainful.errors import GainfulError, InputError, at_command_line, quietly
 from gainful.io.sources import HINT, SETTING, read_size
 from gainful.notation import printable
 
-#: Where each command lives. They are loaded when used, so that none pays for another.
+#: The commands and their short help. Each is imported when it is run.
 COMMAND_GROUPS = {
     "Evaluate": {
         "eval": "Score runs against judgments and print a table.",
@@ -46,8 +46,8 @@ COMMAND_GROUPS = {
     },
 }
 COMMANDS = {name: about for commands in COMMAND_GROUPS.values() for name, about in commands.items()}
-#: Commands of packages that stand beside this one.
-_NEXT_DOOR = {"papers": "gainful_papers.papers_command"}
+#: Commands of other packages, and their modules.
+_OTHER_PACKAGES = {"papers": "gainful_papers.papers_command"}
 
 
 def _limit_memory(ctx: click.Context, param: click.Parameter, size: str | None) -> None:
@@ -56,7 +56,7 @@ def _limit_memory(ctx: click.Context, param: click.Parameter, size: str | None) 
         os.environ[SETTING] = size
 
 
-#: Of every command that reads files.
+#: An option of every command that reads files.
 _MAX_MEMORY = click.Option(
     ["--max-memory"],
     metavar="SIZE",
@@ -67,7 +67,7 @@ _MAX_MEMORY = click.Option(
 
 
 class LazyGroup(click.Group):
-    """A group that knows the names of its commands and loads the one that is asked for."""
+    """A command group that imports only the command that is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(_NEXT_DOOR.get(cmd_name, f"gainful.cli.{cmd_name}_command"))
+        module = importlib.import_module(_OTHER_PACKAGES.get(cmd_name, f"gainful.cli.{cmd_name}_command"))
         command: click.Command = module.command
         for each in (command, *getattr(command, "commands", {}).values()):
             if _MAX_MEMORY not in each.params and any(isinstance(param.type, click.Path) for param in each.params):
@@ -121,7 +121,7 @@ def cli() -> None:
 
 
 class EndedError(KeyboardInterrupt):
-    """A signal that asks the process to end. It ends like an interrupted one: files are left whole or as they were."""
+    """SIGTERM or SIGHUP, handled like an interrupt: output files are complete or unchanged."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -129,7 +129,7 @@ class EndedError(KeyboardInterrupt):
 
 
 def handle_end_signals() -> None:
-    """From now on, signals that ask the process to end are obeyed as an interrupt is."""
+    """Raise EndedError on SIGTERM and SIGHUP."""
 
     def end(number: int, frame: object) -> None:
         raise EndedError(number)
@@ -146,7 +146,7 @@ def run(arguments: Sequence[str]) -> int:
     0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input (or output that cannot be
     written, or too little memory), 70 unexpected, 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
     """
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed by who started us
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the parent process closed it
     if sys.stdout is None:
         sys.stderr.write("standard output: cannot be written (closed)\n")
         return 3
@@ -174,7 +174,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_error(error: BaseException) -> int:
-    """Says what went wrong, and returns the exit code."""
+    """Print an error and return its exit code."""
     if isinstance(error, click.ClickException):
         error.show()
         return 2
@@ -208,6 +208,6 @@ def _print_error(error: BaseException) -> int:
 
 
 def _forget_output() -> None:
-    """Keeps Python from trying once more, at its exit, to write what could not be written."""
+    """Keep Python from retrying the failed write at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import takes
+from gainful.cli.flags import takes
 from gainful.cli.options import Output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names

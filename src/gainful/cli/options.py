@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 
 import click
 
-from gainful.cli.asking import flags_of, given, input_files
+from gainful.cli.flags import flags_of, given, input_files
 from gainful.cli.progress_bar import progress_bar
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
@@ -143,14 +143,14 @@ def floors_from(texts: tuple[str, ...], measures: Sequence[str] = ()) -> dict[st
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """How many decimal places tables have."""
+    """Decimal places in tables."""
 
     places: int = setting(4, "Decimal places in tables.", kind="whole", least=0, most=17)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quiet:
-    """Whether notices and progress are shown, and how."""
+    """Notices and progress bars, or neither."""
 
     quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
 
@@ -170,7 +170,7 @@ class Quiet:
 
 @dataclass(frozen=True, kw_only=True)
 class Output(Quiet):
-    """Where a command's results go and in which format; a file has all conventions."""
+    """The format and destination of results; files contain all conventions."""
 
     format: str | None = setting(None, "How to write results.", choices=FORMATS, shown="table")
     signature: bool = setting(False, "All conventions; unasked those that are not the defaults. Files have all.")
@@ -181,7 +181,7 @@ class Output(Quiet):
     label: str | None = setting(None, "LaTeX: a whole table environment with this label.", metavar="NAME")
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written before the work begins."""
+        """Reject an unwritable output before the work begins."""
         if self.file is not None:
             check_written(self.file, "--output", input_files())
         for name, value in (("caption", self.caption), ("label", self.label)):
@@ -214,7 +214,7 @@ class Output(Quiet):
             yield out
 
     def show(self, content: HasPage, notices: Sequence[str] = (), *, detail: bool = False) -> None:
-        """Write a command's results, then print its notices. A page for browsers, which is passed on, has both."""
+        """Write a command's results, then print its notices; HTML pages also contain the notices."""
         page = content.page()
         if self.caption is not None or self.label is not None:
             page = replace(page, caption=self.caption, label=self.label)
@@ -228,7 +228,7 @@ class Output(Quiet):
 
 
 def shown(page: Callable[..., object], show: dict[str, Any], declared: type) -> dict[str, Any]:
-    """Return how a page is to be shown; what it cannot do is refused, unless it is the default."""
+    """Return the display options that a page takes; reject others unless they have their default."""
     known, settings = signature(page).parameters, settings_of(declared)
     for name, value in show.items():
         if name not in known and differs(value, settings[name][0].default):
@@ -248,7 +248,7 @@ def check_written(path: str, option: str, inputs: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class FigureOutput(Output):
-    """Where results go, and the file that a figure is drawn into, if one is wanted."""
+    """The destination of results, and of a figure if one is wanted."""
 
     figure: str | None = setting(None, "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).", kind="written")
     columns_wide: str | None = setting(
@@ -258,7 +258,7 @@ class FigureOutput(Output):
     no_signature: bool = setting(False, "The conventions are not in the figure: a caption has them.")
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work before the work begins."""
+        """Reject an unwritable figure before the work begins."""
         super().__post_init__()
         if self.figure is not None:
             from gainful.render.figure import check_path

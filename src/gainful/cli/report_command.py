@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, refuse, takes
+from gainful.cli.flags import INPUT, flags_of, given, refuse, takes
 from gainful.cli.inputs import CollectionOptions, QueryOptions, SessionInputs
 from gainful.cli.options import MeasureOptions, Quiet, check_written, measures_of
 from gainful.cli.score_inputs import SessionReading

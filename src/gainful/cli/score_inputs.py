@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, made_of, refuse, takes
+from gainful.cli.flags import INPUT, flags_of, given, made_of, refuse, takes
 from gainful.cli.inputs import (
     CollectionOptions,
     InputOptions,
@@ -165,7 +165,7 @@ class _AreSessions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SessionReading(SessionOptions, _AreSessions):
-    """How sessions are read where runs could be."""
+    """How sessions are read by commands that also take runs."""
 
     @classmethod
     def taken_from(cls, params: dict[str, Any]) -> SessionReading | None:

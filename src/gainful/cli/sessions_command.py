@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.asking import INPUT, flags_of, given, takes
-from gainful.cli.inputs import Conventions, SessionOptions, Work
+from gainful.cli.flags import INPUT, flags_of, given, takes
+from gainful.cli.inputs import PolicyOptions, SessionOptions, Work
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
@@ -31,7 +31,7 @@ class _Shown(Places):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Reading(Work, Conventions, SessionOptions):
+class _Reading(Work, PolicyOptions, SessionOptions):
     qrels_format: str | None = setting(
         None, "Format of the judgments.", choices=FORMATS, keeps_spelling=True, shown="recognised"
     )

@@ -1,4 +1,4 @@
-"""What a command was given: runs and their names, standard input, and judgments and runs that are read ahead.
+"""The input files of a command: names of runs, standard input, and judgments and runs that are read ahead.
 
 Importing NumPy takes longer than reading a collection of ordinary size: the core works through files on its own threads
 while Python still loads what comes after. Nothing in this module loads NumPy before the core has started.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def require_runs(runs: object, *, at_least_one: bool = True) -> None:
-    """Refuses what is no dict of names and runs, and an empty one."""
+    """Reject anything but a nonempty dict of runs by name."""
     if not isinstance(runs, Mapping):
         raise UsageError(
             f"runs: expected a dict of names and runs, found {type(runs).__name__}", 'give it a name: {"bm25": run}'
@@ -57,7 +57,7 @@ def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
 
 
 def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> None:
-    """Refuses the name of a column that is for whoever has it where nobody has; what begins otherwise may have any."""
+    """Reject a column name without a prefix such as ``run.`` that no header has."""
     either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
     headers = [_names_in_header(source) for source in sources] if either else []
     for role, name in either.items():
@@ -97,7 +97,7 @@ def _keys(value: list[Any] | dict[Any, Any]) -> Iterator[str]:
 
 
 def read_once(*paths: str | None) -> None:
-    """Refuses standard input where it stands for more than one file."""
+    """Reject standard input as more than one file."""
     if paths.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
 
@@ -191,7 +191,7 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     found: list[str] = []
     for source in sources:
         if os.path.isdir(source):
-            # A link that leads nowhere stays: whoever reads it says so.
+            # Keep dangling links: reading them raises the error.
             inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
             if not inside:
                 raise InputError(f"{source}: expected runs, found a folder without files")
@@ -221,7 +221,7 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
 
 @contextmanager
 def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
-    """Says of a file in a folder of runs that cannot be read as one how to leave it out."""
+    """Add a hint to errors of files in a folder of runs: a pattern can leave the file out."""
     try:
         yield
     except InputError as error:
@@ -356,7 +356,7 @@ class Collection:
         return self._inputs.runs(self._paths)
 
     def opened(self) -> Self:
-        """The same once the judgments are read, and it is known which runs there are."""
+        """The same, after reading the judgments and listing the runs."""
         _ = self.judged, self.runs
         return self
 
@@ -398,7 +398,7 @@ class ReadAhead:
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
         most = max_list_bytes()
         if want_facts and any(text.file_size > most for text in texts):
-            return None  # who reads them whole says that they are too large
+            return None  # reading them whole raises the error
         if not hasattr(core, "JoinJob") or not (
             len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):

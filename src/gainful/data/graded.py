@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Joined
 
 
-#: So many rows at least are worth the core's while.
+#: The least number of rows per block that the core joins.
 BLOCK = 1 << 19
-#: So many standard errors from the middle are no chance.
+#: A mean further from the middle than this many standard errors is not due to chance.
 _NO_CHANCE = 4
-#: In so many steps from the beginning of a list to its end places are counted.
+#: Relative positions in a list are rounded to this many steps.
 _STEPS = 1 << 20
 
 
 @dataclass(frozen=True)
 class JoinFacts:
-    """What the join saw on its way; some of it deserves a notice."""
+    """Counts that the join collects, mostly for notices."""
 
     extra_ids: tuple[bytes, ...] = ()  # queries of the run without judgments
     duplicate_count: int = 0  # rows that duplicates=first dropped
@@ -58,7 +58,7 @@ class JoinFacts:
     unjudged_at_10: int = 0
     extra_turns: tuple[bytes, ...] = ()  # judged by query: queries of scored sessions without judgments
     unanswered_turns: tuple[bytes, ...] = ()  # judged queries of sessions that are there, which come after their end
-    unplaced_turns: tuple[bytes, ...] = ()  # judged queries of which nobody knows whose they are
+    unplaced_turns: tuple[bytes, ...] = ()  # judged queries of unknown sessions
     excluded_count: int = 0  # rows that were left out before ranks were counted
     #: Grades of judged documents that no list can have therefore, and how often there is each.
     excluded_grades: Counter[float] = field(default_factory=Counter)
@@ -81,7 +81,7 @@ class JoinFacts:
 
     @property
     def unjudged_tells(self) -> bool:
-        """Whether the share of unjudged documents says anything about the judgments.
+        """Whether the share of unjudged documents is informative.
 
         Where these hold only relevant documents, all others are unjudged, and the share is that of what is not known to
         be relevant. If it is 1, ids may be written in another way.
@@ -90,7 +90,7 @@ class JoinFacts:
 
     @property
     def relevant_place(self) -> float | None:
-        """Where in lists relevant documents stand on average, 1 being the end; None if that may well be chance."""
+        """The mean position of relevant documents, 0 to 1 (end of list); None if it may be due to chance."""
         mean = self.relevant_places / self.relevant_hits if self.relevant_hits else 0.5
         return mean if abs(mean - 0.5) * math.sqrt(12 * self.relevant_hits) > _NO_CHANCE else None
 
@@ -143,7 +143,7 @@ class GradedRun:
 
     @cached_property
     def list_offsets(self) -> Ints:
-        """Where each list starts among all retrieved documents, and where the last one ends."""
+        """The offsets of the lists among all retrieved documents."""
         return offsets_of(self.retrieved)
 
     @cached_property
@@ -153,7 +153,7 @@ class GradedRun:
 
     @cached_property
     def items(self) -> ItemLists:
-        """Which items the lists have; only for measures that need ``"documents"``."""
+        """The items of the lists; only for measures that need ``"documents"``."""
         if self.run is None:
             raise UsageError('documents are kept only for measures that need "documents"')
         run, known = self.run, self.judged.qrels.items
@@ -407,7 +407,7 @@ def join_text(
 
 
 def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
-    """What is said of a run none of whose queries is judged."""
+    """The error for a run without any judged query."""
     lookalikes = lookalikes_of(map(text_of_id, found), map(text_of_id, wanted))
     return InputError(
         f"{source}: expected queries that are judged, found none: the run has "

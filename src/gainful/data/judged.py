@@ -21,25 +21,25 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentIndex
 
-#: For so many gain maps ideal lists are kept.
+#: The number of gain maps whose ideal lists are cached.
 _MOST_IDEALS = 64
 
 _T = TypeVar("_T")
 
 
-class Keeping:
-    """Keeps what several measures need."""
+class HasCache:
+    """An object that caches values that several measures need."""
 
     _cache: dict[object, object]
 
     def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """What is always the same, made once."""
+        """Return the value for a key, made on first use."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]
 
 
-class Judged(Keeping):
+class Judged(HasCache):
     """Judgments prepared once and shared by all runs.
 
     Every distinct document of a query is an *item*. ``grade`` has one grade an item, after ``judges``, ``subtopics``
@@ -116,7 +116,7 @@ class Judged(Keeping):
         return self.qrels.document(int(np.flatnonzero(self.item == item)[0]))
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
-        """How many relevant judged documents each query has."""
+        """The number of relevant judged documents per query."""
 
         def count() -> Ints:
             judged = self.best_first[1]
@@ -133,7 +133,7 @@ class Judged(Keeping):
             ideal = GainLists.of(judged, queries, gain, self.scale, rel, level).best_first()
             self._ideal_lists[gain, rel, level] = ideal
             if len(self._ideal_lists) > _MOST_IDEALS:
-                # Who tries hundreds of gains does not come back. (Copied first: several threads may be here at once.)
+                # A sweep over gains does not return to the oldest. (Copied first: several threads may be here at once.)
                 oldest, *_ = tuple(self._ideal_lists)
                 self._ideal_lists.pop(oldest, None)
         return ideal

@@ -191,7 +191,7 @@ def evaluate_runs(
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
         run = opened[name].value
-        # Of several runs that are bytes nobody knows which was read last.
+        # Several runs given as bytes share one name, so that their fingerprints cannot be told apart.
         is_known = isinstance(run, (str, os.PathLike, Text)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
         sources = Sources(judged, opened[name].again(), judged.qrels.content, content)
@@ -209,7 +209,7 @@ def join_each(
     *,
     threads: int | None = None,
 ) -> dict[str, _T]:
-    """What ``use`` makes of every run and its name, once the run has met the judgments; side by side on all cores.
+    """Join every run with the judgments, in parallel, and return ``use(name, joined)`` by name.
 
     ``needed`` may hold ``"scores"``, ``"ties"`` and ``"documents"``. Nothing of a run is kept but what ``use`` returns.
     """
@@ -221,7 +221,7 @@ def join_each(
         wants = {"want_scores": "scores" in needed, "want_ties": "ties" in needed, "want_rows": "documents" in needed}
         return use(name, join(judged, run, judged.policy, threads=each, progress=progress, name=name or None, **wants))
 
-    # Streams are read here: a thread that waits for somebody else could not be interrupted.
+    # Streams are read here: a thread that waits for input could not be interrupted.
     opened = {name: RunSource.of(run, name=name or None).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = min(threads, len(tasks))
@@ -262,7 +262,7 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
 def evaluate_graded(
     graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None, raw: Floats | None = None
 ) -> Evaluation:
-    """Scores a run that has met its judgments; ``raw`` are its scores where somebody has them already."""
+    """Score a joined run; ``raw`` are its raw scores, if they are known already."""
     return Evaluation(
         graded.name,
         graded.source,

@@ -1,4 +1,4 @@
-"""What is to be shown of some evaluations: all numbers, no layout."""
+"""The page of one or several evaluations: numbers and notes, no layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.measures.names_trec_eval import trec_eval_name
 from gainful.notation import plural_of, printable, units, worth_text
-from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
+from gainful.pages.page import Cell, Column, RowsOnDemand, ScoreLine, Table
 from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Report(Showable):
     second,0.0,,0.5,
     """
 
-    #: What else there is to show of the runs, below the scores; a subclass may have something.
+    #: Further parts below the scores, for subclasses.
     further: tuple[Table | Chart | str, ...] = ()
     further_notes: tuple[str, ...] = ()
     further_header: Mapping[str, object] = MappingProxyType({})
@@ -70,7 +70,7 @@ class Report(Showable):
 
     @property
     def unit(self) -> str:
-        """What a score is of: a query, or a session."""
+        """The unit that is scored: query or session."""
         return self.evaluations[0].unit
 
     def page(self) -> Page:
@@ -137,7 +137,7 @@ class Report(Showable):
 
     @property
     def _texts(self) -> Queries | None:
-        """What has the texts of queries, where they are shown."""
+        """The table with the texts of queries, if they are shown."""
         about = self.evaluations[0].about
         return about if self.by_query and about is not None and about.has_texts else None
 
@@ -166,7 +166,7 @@ class Report(Showable):
         yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
     def _legend(self, has_best: bool) -> Iterator[str]:
-        """What marks and differences mean, and over how many queries means are, where that differs."""
+        """Notes on marks, differences, and unequal numbers of queries."""
         notes = ["* best of its column"] if has_best else []
         if self.baseline is not None:
             notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
@@ -181,7 +181,7 @@ class Report(Showable):
 
     @cached_property
     def counted(self) -> dict[str, int]:
-        """How many queries each run's means are over, where that differs between runs; else empty."""
+        """The number of queries in each run's means; empty if all runs have the same."""
         averaged = [measure for measure in self.measures if measure.aggregate != "whole"]
         counts = {e.run: min((e.count(measure) for measure in averaged), default=0) for e in self.evaluations}
         return counts if len(set(counts.values())) > 1 else {}
@@ -191,7 +191,7 @@ class Report(Showable):
         """The conventions: one line, or where they differ one for each group of runs that shares them."""
         return conventions_of((evaluation.run, evaluation) for evaluation in self.evaluations)
 
-    def _scores(self) -> Iterator[Score]:
+    def _scores(self) -> Iterator[ScoreLine]:
         """The values run by run: query by query if wanted, the aggregate last; of each all measures."""
         baseline = next((e for e in self.evaluations if e.run == self.baseline), None)
         for evaluation in self.evaluations:
@@ -202,14 +202,14 @@ class Report(Showable):
                 values = self._aggregates[measure]
                 reference = None if baseline is None or evaluation is baseline else values[baseline.run]
                 number, difference = _with_difference(values[evaluation.run], reference, measure)
-                yield Score(evaluation.run, None, str(measure), _trec_name(measure), number, None, difference)
+                yield ScoreLine(evaluation.run, None, str(measure), _trec_name(measure), number, None, difference)
 
-    def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[Score]:
+    def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[ScoreLine]:
         references = {} if baseline is None or evaluation is baseline else baseline.by_query(measure)
         text, name = str(measure), _trec_name(measure)
         for query, value, status in evaluation.scores(measure):
             number, difference = _with_difference(value, references.get(query), measure)
-            yield Score(evaluation.run, query, text, name, number, status, difference)
+            yield ScoreLine(evaluation.run, query, text, name, number, status, difference)
 
     def _best(self) -> dict[Measure, float]:
         """The best aggregate of every measure that has a better direction, where there is something to compare."""

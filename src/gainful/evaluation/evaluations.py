@@ -1,4 +1,4 @@
-"""What :func:`gainful.evaluate` returns: the scores of a run, or of several by name, ready to show and explain."""
+"""The results of :func:`gainful.evaluate`: scores of one run, or of several by name, with pages and explanations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Evaluation(ScoredRun):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
+        """Warnings about the inputs, one line each."""
         from gainful.evaluation.notices import notices
 
         return tuple(notices([self]))
@@ -63,7 +63,7 @@ class Evaluations(dict[str, Evaluation], Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
+        """Warnings about the inputs, one line each."""
         from gainful.evaluation.notices import notices
 
         return tuple(notices(replace(each, run=name) for name, each in self.items()))

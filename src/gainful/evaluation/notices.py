@@ -1,4 +1,4 @@
-"""Legal but suspicious: what a user should know before they trust a number."""
+"""Warnings about legal but suspicious inputs."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _concerns(note: str, measures: Sequence[Measure]) -> bool:
 
 
 def _lookalike_notice(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
-    """What is said of queries that only look like judged ones; of a file in Latin-1 what to do about it."""
+    """The notice for queries whose ids nearly match judged ones, with a fix for files in Latin-1."""
     what = "not written as in the judgments"
     for side, file in enumerate(("this run", "the judgments")):
         if all(_LATIN1.search(pair[side]) for pair in pairs):
@@ -135,7 +135,7 @@ def _lookalike_notice(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
 
 
 def _of_exclusion(facts: JoinFacts, measures: Sequence[Measure]) -> list[str]:
-    """What was left out of the lists, and what that means for these measures."""
+    """Notices about excluded documents, and their effect on these measures."""
     if not facts.exclusions:
         return []
     lines = [f"{count_of(facts.excluded_count, 'retrieved document')} left out (exclude)"]
@@ -156,7 +156,7 @@ def _of_exclusion(facts: JoinFacts, measures: Sequence[Measure]) -> list[str]:
 
 
 def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
-    """What was dropped from the lists, and what contradicts their order."""
+    """Notices about dropped duplicates and contradictory ranks."""
     lines = []
     if facts.duplicate_count:
         lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
@@ -202,7 +202,7 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
 
 
 def _done(value: str, is_endless: bool = False) -> str:
-    """What a choice does with a query; of a measure without a worst value none can be given."""
+    """What the policy does with a query; measures without a worst value leave it out."""
     return "left out, because no value is the worst" if value == "zero" and is_endless else _DONE[value]
 
 

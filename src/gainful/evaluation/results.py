@@ -1,5 +1,5 @@
-"""What an evaluation found: raw scores, the policy that settles them, and where they came from;
-and the signature, one line that says everything that made a number and can be read back."""
+"""The scores of a run: raw scores, the policy applied to them, and their sources; and the signature, one line with all
+conventions behind a number, which can be parsed again."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class ScoredRun(Framed):
 
     @property
     def unit(self) -> str:
-        """What a score is of: a query, or a session."""
+        """The unit that is scored: query or session."""
         return "query" if self.judged_by is None else "session"
 
     @cached_property
@@ -136,7 +136,7 @@ class ScoredRun(Framed):
         return self.aggregate(measure) if measure.aggregate == "whole" else _mean(*self.counted(measure))
 
     def count(self, measure: str | Measure) -> int:
-        """How many queries the mean is over: all but those that the policy leaves out."""
+        """The number of queries in the mean: all but those that the policy leaves out."""
         return int(self.counted(measure)[0].size)
 
     def aggregate(self, measure: str | Measure) -> float:
@@ -207,7 +207,7 @@ class ScoredRun(Framed):
 
     @cached_property
     def weights(self) -> Floats | None:
-        """What each query counts in means, 1 on average; None where all count alike."""
+        """The weight of each query, 1 on average; None if all are equal."""
         return None if self.about is None else self.about.weights_of(self.queries)
 
     @property
@@ -217,7 +217,7 @@ class ScoredRun(Framed):
 
     @property
     def unanswered(self) -> str:
-        """What is wrong with those that are missing."""
+        """The word for missing queries or sessions in messages."""
         return "not answered" if self.judged_by is None else "not among the sessions"
 
     @property
@@ -372,7 +372,7 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
 
 
 def _digest(query_ids: Sequence[bytes]) -> str:
-    """What tells one choice of queries from others: a hash of their ids in any order."""
+    """A hash of a set of query ids, independent of their order."""
     from hashlib import sha256
 
     return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]
@@ -428,7 +428,7 @@ class Signature:
         return "|".join([*measure, *_pairs({**self.policy.texts(), **self._gap, **self._facts()})])
 
     def short(self) -> str:
-        """What people want to know: which conventions are not the defaults, and the facts.
+        """The conventions that are not the defaults, and the facts.
 
         >>> Signature(None, Policy(), scale=3, queries=50).short()
         'conventions: all default | scale:3 | queries:50 | gainful:0.1.0'
@@ -437,7 +437,7 @@ class Signature:
         return " | ".join([*measure, short_conventions(self.policy.differences() | self._gap, self._facts())])
 
     def note(self, before: str = "") -> Conventions:
-        """What a page says of it, in short and in full."""
+        """The note of a page, in short and in full."""
         return Conventions(before + self.short(), before + str(self))
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -168,7 +169,7 @@ class ScoreMatrix:
         rows: str | None = None,
         measure: str | None = None,
         better: Better | None = None,
-        queries: Iterable[str] = (),
+        queries: Iterable[str] | None = None,
     ) -> ScoreMatrix:
         """The one matrix of a file (or that of the measure named): CSV, TSV, or JSON lines of ``eval --by-query``.
 
@@ -178,7 +179,11 @@ class ScoreMatrix:
         from gainful.evaluation.score_files import read_files  # runs that are scored need no reader of scores
 
         found = read_files(
-            [source], () if measure is None else [measure], rows=rows, any_measure=better is not None, queries=queries
+            [source],
+            () if measure is None else [measure],
+            rows=rows,
+            any_measure=better is not None,
+            queries=queries or (),
         )
         first, *others = found.values()
         if others:
@@ -223,6 +228,11 @@ class ScoreMatrix:
         """What each query counts in means, 1 on average; None where all count alike."""
         weights = None if self.about is None else self.about.weights_of(self.queries)
         return None if weights is None or weights.min() == weights.max() else weights
+
+    @cached_property
+    def farthest(self) -> float:
+        """How far apart two scores can be."""
+        return farthest_apart(self.measure, self.bounds, self.means)
 
     @property
     def best_first(self) -> list[str]:
@@ -370,6 +380,21 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
             "nDCG, AP, RR, P and many others have 0 and 1",
         )
     return bounds
+
+
+def farthest_apart(measure: str, bounds: tuple[float, float] | None, means: Sequence[float] | Floats) -> float:
+    """How far apart two scores can be, by their bounds or else their measure's name; without limit where that is not
+    known, or means show that scores are on another scale.
+
+    >>> [farthest_apart(name, None, means) for name, means in (("AP", [0.3]), ("AP", [30.0]), ("my own", [0.3]))]
+    [1.0, inf, inf]
+    """
+    from gainful.measures.catalog import parse
+
+    low, high = bounds or (-math.inf, math.inf)
+    with suppress(UsageError):
+        low, high = bounds or parse(measure).bounds
+    return high - low if low <= min(means) and max(means) <= high else math.inf
 
 
 def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:

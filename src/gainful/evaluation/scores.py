@@ -439,7 +439,8 @@ class ScoreReport(Showable):
 
     def __repr__(self) -> str:
         systems = count_of(len(self.scores.systems), "system")
-        return f"<{type(self).__name__} of {systems} by {', '.join(self.scores.measures)}>"
+        by = f" of {systems} by {', '.join(self.scores.measures)}" if self.scores.measures else ""
+        return f"<{type(self).__name__}{by}>"
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a measure sees: some queries of a graded run, as arrays; and what measures say of it: raw scores."""
+"""Blocks of queries as arrays, which measures score, and the raw scores of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from gainful.data.graded import GradedRun, join
-from gainful.data.judged import Judged, Keeping
+from gainful.data.judged import HasCache, Judged
 from gainful.data.lists import Documents, GainLists, gather, ordinal_in_row
 from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
@@ -23,7 +23,7 @@ CELLS = 1 << 18
 
 
 class Computing(Protocol):
-    """What scoring asks of a measure."""
+    """The methods of a measure that scoring needs."""
 
     whole_list: ClassVar[bool]
 
@@ -32,7 +32,7 @@ class Computing(Protocol):
     def compute(self, block: Block) -> Floats: ...
 
 
-class Block(Keeping):
+class Block(HasCache):
     """Some queries of a graded run. Rows are queries; ranks count from 1; a grade of NaN is no judgment.
 
     ``retrieved``  how many documents each list has
@@ -69,7 +69,7 @@ class Block(Keeping):
 
     @cached_property
     def judged_counts(self) -> Ints:
-        """How many judged documents each query has."""
+        """The number of judged documents per query."""
         return np.diff(self.graded.judged.best_first[0])[self.queries]
 
     @cached_property
@@ -135,7 +135,7 @@ class Block(Keeping):
         return self.cached(("relevant", rel, level), lambda: self.hits.relevant(rel, level))
 
     def recall_base(self, rel: float | None = None, level: float | None = None) -> Ints:
-        """How many relevant judged documents each query has."""
+        """The number of relevant judged documents per query."""
         return self.graded.judged.recall_base(rel, level)[self.queries]
 
     def gain_lists(
@@ -204,7 +204,7 @@ class Block(Keeping):
             raise UsageError('scores are kept only for measures that need "scores"')
 
     def count(self, documents: Documents, cutoff: int | None = None) -> Ints:
-        """How many of the documents each query has, down to ``cutoff``."""
+        """The number of these documents per query, down to ``cutoff``."""
         row = documents.row if cutoff is None else documents.row[documents.rank <= cutoff]
         return np.bincount(row, minlength=self.size)
 
@@ -254,7 +254,7 @@ def seen_blocks(
 
 
 def computed(measure: Computing, block: Block) -> Floats:
-    """What a measure says of a block, held to what it has to return."""
+    """A measure's scores of a block, checked: one finite number or NaN per query."""
     values = np.asarray(measure.compute(block), np.float64)
     if values.shape != (block.size,) or np.isinf(values).any():
         raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {values!r}")
@@ -288,7 +288,7 @@ def score_list(
 
 
 def require_list(values: object, what: str) -> None:
-    """Refuses what has no values one after the other."""
+    """Reject anything but a list of values."""
     if not isinstance(values, Collection) or isinstance(values, (str, bytes, Mapping, Set)):
         raise UsageError(f"{what}: expected a list of numbers, found {values!r}")
 

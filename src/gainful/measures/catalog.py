@@ -33,15 +33,15 @@ class Entry(NamedTuple):
     preset: Mapping[str, object] = {}
 
 
-#: What ``gainful eval`` computes when nobody says.
+#: The default measures of ``gainful eval``.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
-#: What is computed of sessions when nobody says.
+#: The default measures of sessions.
 DEFAULT_SESSION_MEASURES = ("sDCG@10", "nsDCG@10")
 
 
 def long_text(short_name: str) -> str:
-    """What a short name stands for, as text."""
+    """The long form of a short name."""
     name, preset = SHORT_NAMES[short_name]
     parameters = ", ".join(f"{key}={value}" for key, value in preset.items())
     return f"{name}({parameters})" if parameters else name
@@ -162,12 +162,12 @@ def _named(text: str | Measure) -> Sequence[Measure]:
     return [found] if isinstance(found, Measure) else found.measures
 
 
-#: What only ir_measures and ranx write.
+#: Syntax that only ir_measures and ranx have.
 _ELSEWHERE = re.compile(r"(dcg|gains|judged_only)\s*=|^\s*rbp\.\d|-l\d+\s*$")
 
 
 def _read(text: str) -> Measure | Translation:
-    """What a text names; a refusal says what ir_measures or ranx mean by it, if it is written as they write it."""
+    """Parse a text; for syntax of ir_measures or ranx, the error's hint gives their meaning."""
     try:
         return _understood(text)
     except UsageError as refusal:
@@ -188,7 +188,7 @@ def _read(text: str) -> Measure | Translation:
 
 
 def _understood(text: str) -> Measure | Translation:
-    """What a text names: a measure of ours, what another tool calls so, or a measure by a usual name."""
+    """Parse a text: our own name, the name of another tool, or a usual name, in this order."""
     match = _MEASURE.fullmatch(text)
     if match and is_ours(match["name"]):
         return _built(match)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gainful.data.judged import Judged, Keeping
+from gainful.data.judged import HasCache, Judged
 from gainful.data.lists import is_relevant, ordinal_in_row
 from gainful.data.qrels import Qrels
 from gainful.data.sessions import RankedSessions, judged_sessions, rank_sessions, refuse_repeats, sessions_from_lists
@@ -33,7 +33,7 @@ class SessionDocuments(NamedTuple):
     grade: Floats
 
 
-class SessionBlock(Keeping):
+class SessionBlock(HasCache):
     """Some sessions. Turns are numbered through the block; ranks and positions count from 1.
 
     By session: ``queries`` how many turns it has; its turns are ``turn_offsets[i] : turn_offsets[i + 1]``

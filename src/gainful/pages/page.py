@@ -1,4 +1,4 @@
-"""What a command has to show, as data: tables, charts, sentences and notes, without any layout."""
+"""The output of a command as data: tables, charts, sentences and notes, without layout."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Column:
 
     @property
     def decimals(self) -> int:
-        """How many decimal places people see."""
+        """Decimal places in tables for people."""
         if self.kind == "count":
             return 0
         return (1 if self.kind == "share" else 4) if self.places is None else self.places
@@ -115,7 +115,7 @@ def _at(path: Sequence[str], record: Any) -> Any:
     return record
 
 
-class Score(NamedTuple):
+class ScoreLine(NamedTuple):
     """One value of an evaluation, for machines. ``query`` is None for the aggregate; ``difference`` is to the baseline,
     if there is one; ``measure`` is the measure's text, ``trec_name`` what trec_eval calls it."""
 
@@ -175,7 +175,7 @@ class Page:
     notes: tuple[str, ...] = ()
     header: Mapping[str, object] = field(default_factory=dict)
     notes_for_machines: tuple[str, ...] | None = None
-    scores: Callable[[], Iterable[Score]] | None = None
+    scores: Callable[[], Iterable[ScoreLine]] | None = None
     unit: str = "query"
     keeps_places: bool = False
     caption: str | None = None
@@ -267,7 +267,7 @@ def whole_note(note: str) -> str:
 
 
 class HasPage(Protocol):
-    """What has a page, and so can be shown."""
+    """An object with a page."""
 
     def page(self) -> Page:
         """The data that formats draw."""
@@ -275,7 +275,7 @@ class HasPage(Protocol):
 
 
 class RowsOnDemand(Sequence[Row]):
-    """So many rows, made when somebody reads them: most formats do not, and there may be very many."""
+    """Rows that are made when they are read: there may be very many, and most formats need none of them."""
 
     def __init__(self, count: int, make: Callable[[], Iterable[Row]]) -> None:
         self._count, self._make = count, make

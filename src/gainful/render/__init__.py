@@ -95,7 +95,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 class Framed:
-    """What can be had as a data frame; needs gainful[frames]. A subclass says what its columns are."""
+    """A result that converts to data frames (needs gainful[frames]). Subclasses implement ``frame_columns``."""
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """The columns of the table of that title, or of the main one."""
@@ -146,7 +146,7 @@ class Framed:
 
 
 class Showable(Framed):
-    """What can be shown in every format, and had as data frames. A subclass says what its page is."""
+    """A result that can be shown in every format and as data frames. Subclasses implement ``page``."""
 
     def page(self) -> data.Page:
         """The data that the formats draw."""

@@ -19,7 +19,7 @@ from typing import TextIO
 from gainful._version import __version__
 from gainful.notation import as_cell
 from gainful.pages.charts import Chart, system_numbers
-from gainful.pages.page import Cell, Column, Conventions, Heading, Page, Score, Table, whole_note
+from gainful.pages.page import Cell, Column, Conventions, Heading, Page, ScoreLine, Table, whole_note
 from gainful.render.cells import Group, Paragraph, Shown, exact, groups, is_code, plain, present, shown_rows
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
@@ -326,7 +326,7 @@ def write_counted(lines: Iterable[str], out: TextIO) -> None:
     out.write(f'{{"complete": true, "lines": {count}}}\n')
 
 
-def _score_objects(scores: Iterable[Score], unit: str) -> Iterator[str]:
+def _score_objects(scores: Iterable[ScoreLine], unit: str) -> Iterator[str]:
     """An object a score. There may be very many: the texts that recur are encoded once, and no object is built."""
     from json import dumps
 

@@ -30,7 +30,13 @@ from gainful.stats.catalogues import (
 )
 from gainful.stats.distributions import LEAST_P, noncentrality_intervals
 from gainful.stats.findings import Finding
-from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict, too_few_draws
+from gainful.stats.paired import (
+    FROM_RANKED,
+    margin_verdict,
+    rank_warning,
+    signed_verdict,
+    too_few_draws,
+)
 from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
 from gainful.stats.repeatable import (
@@ -110,6 +116,7 @@ class FamilyResult:
     direction: Floats | None = None
     margin: float | None = None
     unit: str = "query"
+    farthest: float = math.inf
 
     def __post_init__(self) -> None:
         freeze(self.means, self.first, self.second, self.difference, self.p, self.adjusted)
@@ -179,6 +186,8 @@ class FamilyResult:
         if self.half_width is not None:
             reach = float(self.half_width[place])
             low, high = difference - reach, difference + reach
+            if math.isfinite(reach):
+                low, high = max(low, -self.farthest), min(high, self.farthest)
             if self.margin is not None:
                 verdict = margin_verdict(low, high, self.margin, tested, self.better)
         p, adjusted = float(self.p[place]), float(self.adjusted[place])
@@ -428,6 +437,7 @@ def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Pro
                 means=matrix.means,
                 n=len(matrix.queries),
                 unit=matrix.unit,
+                farthest=matrix.farthest,
                 baseline=None if family.baseline is None else plan.baseline,
                 first=family.first[:pairs],
                 second=family.second[:pairs],

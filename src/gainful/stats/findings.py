@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -63,6 +63,10 @@ class Interval:
     @property
     def is_bounded(self) -> bool:
         return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def within(self, farthest: float) -> Interval:
+        """The interval without differences larger than scores can have, if it has limits at all."""
+        return replace(self, low=max(self.low, -farthest), high=min(self.high, farthest)) if self.is_bounded else self
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

@@ -116,7 +116,7 @@ def margin_verdict(
 
 
 def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
-    """The fields of a :class:`gainful.stats.paired_tests.NamedPair`."""
+    """The fields of a :class:`NamedPair`."""
     of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
     return {"names": (system, baseline), **of, "left_out": len(scores.left_out), "alpha": alpha}
 
@@ -129,6 +129,8 @@ _DESCRIBING = 2_000  # of a description, not of a test
 #: What people call a relative difference (Spärck Jones 1974, Järvelin & Kekäläinen 2002), and from where on.
 _SIZE_WORDS = ("marginal", "noticeable", "substantial")
 _NOTICEABLE, _ESSENTIAL = 0.05, 0.10
+#: A difference more than so many times the baseline's mean says that this is next to 0, and no more.
+_LARGEST_RATIO = 10
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ class TestedPair(NamedPair):
 
     @property
     def direction(self) -> float:
-        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        """The quantity tested, above 0 for the system: the mean difference, or a rank test's own statistic."""
         return self.test.effect
 
     @property
@@ -231,11 +233,17 @@ class TestedPair(NamedPair):
 
 
 def tested_fields(
-    scores: Any, test: PairedTest, limits: Callable[[float], Interval], means: Sequence[float], better: str
+    scores: Any,
+    test: PairedTest,
+    limits: Callable[[float], Interval],
+    means: Sequence[float],
+    better: str,
+    farthest: float,
 ) -> dict[str, Any]:
-    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups."""
+    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups, that can
+    be ``farthest`` apart."""
     plan, alpha = scores.plan, scores.plan.alpha
-    outcome, interval = test.outcome(scores), limits(alpha)
+    outcome, interval = test.outcome(scores), limits(alpha).within(farthest)
     detectable = decided = None
     error, df = scores.standard_error, scores.df
     if test.of == "trimmed mean":
@@ -246,7 +254,7 @@ def tested_fields(
         detectable = error * detectable_noncentrality(df, alpha=alpha)
     if plan.margin is not None:
         # Two one-sided tests; a stopgap decides nothing.
-        within = limits(2 * alpha)
+        within = limits(2 * alpha).within(farthest)
         signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
         least = within.low if better == "higher" else -within.high
         verdict = margin_verdict(within.low, within.high, plan.margin, signed, better, interval)
@@ -330,9 +338,11 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     means = [math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b)]
 
     def limits(level: float) -> Interval:
+        if is_stopgap and scores.nonzero and (scores.n < 3 or not scores.sd):
+            return Interval(-math.inf, math.inf, level, kind.name, is_stopgap)  # there is no spread to go by
         return replace(kind.formula(scores, level), is_stopgap=is_stopgap)
 
-    tested = tested_fields(scores, chosen, limits, means, matrix.better)
+    tested = tested_fields(scores, chosen, limits, means, matrix.better, matrix.farthest)
     is_higher = matrix.better == "higher"
     wins, losses = (scores.above, scores.nonzero - scores.above)[:: 1 if is_higher else -1]
     for_system, for_baseline = _deciders(matrix.queries, scores, is_higher)
@@ -378,11 +388,12 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     level = percent_text(alpha)
     unit = scores.unit
     queries = units(scores.n, unit)
+    can_reach = scores.can_reach(alpha) or not (test.draws == "flip" or test.is_of_ranks)
     disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores) if test.caution else ""
     found = []
     if not scores.nonzero:
         found.append(f"both systems score every {unit} alike: there is no difference to test")
-    elif not scores.can_reach(alpha):
+    elif not can_reach:
         are = "is" if scores.nonzero == 1 else "are"
         found.append(
             (
@@ -390,15 +401,15 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
                 if scores.nonzero < scores.n
                 else f"with {queries} "
             )
-            + f"flips of signs cannot reach {level}, however large differences are"
+            + f"{'flips of signs' if test.draws else test.said} cannot reach {level}, however large differences are"
         )
-    if interval.is_stopgap and scores.nonzero:
-        found.append("the interval is Student's, a guide only: flips of so few differences set no limits")
+    if interval.is_stopgap and interval.is_bounded and scores.nonzero:
+        found.append("the interval is Student's, a guide only: so few differences set no limits")
         if 0.0 not in interval:
             found.append("p and interval disagree here: go by p")
     if not interval.is_bounded and not caution:
         found.append(f"the interval has no limits: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
-    if scores.can_reach(alpha) and scores.n < FEW_QUERIES:
+    if can_reach and scores.n < FEW_QUERIES:
         found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
     if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
@@ -417,7 +428,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 
 def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
-    """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
+    """The warning about rank tests on many queries; its shares are from docs/which-test.md."""
     return (
         f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
         f"{measured}): it answers another question"
@@ -425,7 +436,7 @@ def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcox
 
 
 def too_few_draws(draws: int, alpha: float) -> str:
-    """That p from so few draws cannot be below a level, and how many it takes."""
+    """The warning that p from this many draws cannot be below a level, with the number needed."""
     needed = math.floor(1 / alpha)
     return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
@@ -468,7 +479,8 @@ def hedges_factor(df: float) -> float:
 def practical_size(
     difference: float, baseline_mean: float, interval: Interval, is_significant: bool
 ) -> PracticalSize | None:
-    """A difference relative to the baseline's mean; None where that is no ground for a ratio.
+    """A difference relative to the baseline's mean; None where that is no ground for a ratio: next to 0 beside the
+    difference, if not 0.
 
     It has no word where the interval is no ground for one: not the test's, or at odds with p.
 
@@ -476,7 +488,7 @@ def practical_size(
     PracticalSize(relative=0.25, low=0.125, high=0.375, label='substantial')
     >>> practical_size(0.25, 2.0, Interval(0.125, 0.375, 0.05, "t"), True).label
     """
-    if baseline_mean <= 0:
+    if baseline_mean <= 0 or abs(difference) > _LARGEST_RATIO * baseline_mean:
         return None
     low, high = -math.inf, math.inf
     if interval.of == "mean":

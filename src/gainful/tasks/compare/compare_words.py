@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
-from gainful.errors import UsageError
-from gainful.measures.catalog import parse
+from gainful.evaluation.score_matrix import farthest_apart
 from gainful.notation import count_of, number_text, percent_text, plural_of, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
@@ -145,7 +143,9 @@ def interval_column(first: Interval, places: int) -> Column:
     guide = {True: " (a guide)", False: ""}
     return Column(
         f"{level_text(first)} interval{of_what}",
-        get=lambda each: interval_text(each.interval, places) + guide[each.interval.is_stopgap],
+        get=lambda each: (
+            interval_text(each.interval, places) + guide[each.interval.is_stopgap and each.interval.is_bounded]
+        ),
     )
 
 
@@ -217,10 +217,9 @@ def places_text(interval: RankInterval) -> str:
 
 def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
     """The detectable difference; None where none is, or the measure's values cannot be so far apart."""
-    low, high = 0.0, sys.float_info.max
-    with suppress(UsageError):  # scores of others have measures of their own
-        low, high = parse(found.measure).bounds
-    return found.detectable if found.detectable is not None and found.detectable <= high - low else None
+    means = (found.mean_system, found.mean_baseline)
+    farthest = min(farthest_apart(found.measure, None, means), sys.float_info.max)
+    return found.detectable if found.detectable is not None and found.detectable <= farthest else None
 
 
 def none_detectable(found: PairResult | UnpairedResult) -> str:
@@ -245,6 +244,8 @@ def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     of = "" if interval.of == "mean" else f" of the {interval.of}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
     parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places)}{guide}"]
+    if not interval.is_bounded:
+        parts = [f"no {level_text(interval)} interval{of}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
     parts.append(_over(found))

@@ -344,10 +344,11 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown" if rest else ""
     if not found:
         shown = "; no difference was shown, which is not to say that there is none"
-    sentences = [
-        f"{family.measure} of {systems} on {over}{same}.",
-        f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.",
-    ]
+    sentences = [f"{family.measure} of {systems} on {over}{same}."]
+    values = result.scores.values
+    if np.allclose(values, values[:, :1], rtol=1e-9, atol=0.0):
+        return [*sentences, f"All have the same score on every {family.unit}: there is nothing to test."]
+    sentences.append(f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.")
     # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
     # for less, and so do the intervals, which suppose nothing.
     if family.threshold is not None and not math.isfinite(family.threshold):
@@ -361,7 +362,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
             smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
             some = ", some smaller ones at later steps" if (told < family.threshold).any() else smaller
             more = f" at the first step{some}"
-        sentences.append(f"{what} above {above:.{places}f} are significant{more}.")
+        sentences.append(f"{what} above {above:.{places}f} {'are' if found else 'would be'} significant{more}.")
     if family.margin is not None:
         verdicts = Counter(family.pair(a, b).verdict for a, b in _pairs_in_order(result))
         parts = [f"{said} in {verdicts[each]:,}" for each, said in _WITH_MARGIN.items() if verdicts[each]]

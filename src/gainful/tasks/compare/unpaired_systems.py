@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 
 from gainful.errors import UsageError, option, warns
+from gainful.evaluation.score_matrix import farthest_apart
 from gainful.evaluation.scores import Scores, SessionScores
 from gainful.notation import choose, count_of, percent_text, printable, units
 from gainful.pages.charts import Chart, Rule
@@ -166,6 +167,7 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
                 names=(a, b),
                 measure=each.measure,
                 better=each.better,
+                farthest=farthest_apart(each.measure, each.bounds, [each.mean(a), each.mean(b)]),
             )
             for a, b in compared_pairs(each, asked)
         )

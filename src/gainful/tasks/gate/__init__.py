@@ -242,7 +242,8 @@ class Gate:
 
                 fcntl.flock(held, fcntl.LOCK_EX)  # of two that update it, one waits for the other
             if bytes(open_source(name).buffer) not in (self.read_as, content):
-                raise InputError(f"{name}: the file has changed since it was read, so nothing was written", "try again")
+                wrong = f"{name}: the file has changed since it was read, so nothing was written"
+                raise InputError(wrong, "`gainful gate history` shows who came first; then update it again")
             write_bytes(name, content)
 
     def text(self) -> str:

@@ -485,7 +485,8 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
                 advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-            worst.instead = share / 100, f"margin {share:g} %: what {able} show; {advice} for {percent_text(MARGIN)}"
+            notice = f"margin {share:g} %: what {able} show of {measure}; {advice} for {percent_text(MARGIN)}"
+            worst.instead = share / 100, notice
     return worst
 
 

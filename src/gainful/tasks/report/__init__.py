@@ -71,12 +71,12 @@ from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionRep
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
-#: What the page computes itself.
+#: The measures that the page recomputes in the browser.
 _LIVE = (CG, DCG, NCG, NDCG)
 #: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
 #: documents' details are what is cut.
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
-#: As many figures have the tests of pairs, of which there may be very many.
+#: Significant figures of p and differences: there may be very many pairs.
 _FIGURES = 7
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 #: A column with more different values than these groups nothing.
@@ -100,16 +100,16 @@ class HtmlReport:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, and what was left out of the page, one line each."""
+        """Warnings about the inputs, and parts left out of the page, one line each."""
         return (*self.data.notices, *filter(None, [self.data.documents[1]]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page, whole or not at all; a name that ends, ends in .html or .htm."""
+        """Write the page atomically. The file name ends in .html or .htm, or has no ending."""
         check_page(path)
         write_bytes(path, self.html.encode("utf-8"))
 
     def open(self) -> None:
-        """Shows the page in a browser, from a file that stays until the system tidies up."""
+        """Open the page in a browser, from a temporary file."""
         path = Path(tempfile.mkdtemp(prefix="gainful-")) / "report.html"
         self.save(path)
         if not show(path):
@@ -123,7 +123,7 @@ class HtmlReport:
 
 
 def check_page(path: str | os.PathLike[str]) -> None:
-    """Refuses a file whose name says that it is no page."""
+    """Reject a file name with an ending other than .html or .htm."""
     name = os.fspath(path)
     if (ending := os.path.splitext(name)[1].lower()) not in (".html", ".htm", ""):
         hint = "the page in a browser, printed, is a PDF" if ending == ".pdf" else "report writes one page of HTML"
@@ -147,8 +147,8 @@ def report(asked: ReportOptions) -> HtmlReport:
     document, or a dict by id. ``ranks`` of every list are kept.
 
     >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
-    >>> page.data.answer[0].partition(":")[0]
-    'new and old are not significantly different in RR'
+    >>> page.data.title
+    'old and new: RR on 1 query'
     """
     several = runs_by_name(asked.runs) if asked.runs else {}
     found: Mapping[str, RunLike] = {"run": asked.runs} if several is None else several
@@ -231,7 +231,7 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportData(PageData):
-    """All that a page about runs is made of."""
+    """The content of a page about runs."""
 
     against: SystemsComparison | None  # the comparison with the baseline, where there are more than two systems
     kept: tuple[KeptRun, ...]
@@ -242,7 +242,7 @@ class ReportData(PageData):
 
     @cached_property
     def places(self) -> Ints:
-        """Where the queries stand among the judged ones: some may have been left out."""
+        """The positions of the queries among the judged ones."""
         known = {query: place for place, query in enumerate(self.judged.qrels.query_ids)}
         return np.array([known[query] for query in self.first.query_ids], np.int64)
 
@@ -254,14 +254,14 @@ class ReportData(PageData):
 
     @cached_property
     def depth(self) -> int:
-        """How many ranks of every list are kept: as many as wanted, unless lists and recall bases end before."""
+        """The number of ranks kept per list: as asked, unless all lists and recall bases are shorter."""
         longest = max(int(run.lengths[self.places].max(initial=0)) for run in self.kept)
         deepest = int(self.judged.recall_base(None, None)[self.places].max(initial=0))
         return max(1, self.live.cutoff or 1, min(self.ranks, max(longest, deepest)))
 
     @cached_property
     def codes(self) -> np.ndarray[Any, Any]:
-        """What stands at every rank: systems x queries x ranks."""
+        """The code of every rank (see ``FIRST_LEVEL``): systems x queries x ranks."""
         made = np.zeros((len(self.kept), self.places.size, self.depth), np.uint16)
         for system, run in enumerate(self.kept):
             made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
@@ -471,7 +471,7 @@ def _hash(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text that is no markup, whatever it holds; what would not be seen is written out."""
+    """Escape a text for HTML; unprintable characters are written out."""
     return escape(plain(text))
 
 

@@ -112,7 +112,7 @@ class PageData:
 
     @property
     def answer(self) -> list[str]:
-        """What was found, in sentences: those that a comparison prints."""
+        """The conclusion, in the sentences that `gainful compare` prints."""
         if len(self.systems) == 1:
             value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
             over = units_text(count, 0, self.first.unit, self.first.effective)
@@ -123,7 +123,7 @@ class PageData:
         return self.found(self.comparison)
 
     def found(self, comparison: Comparison) -> list[str]:
-        """What a comparison says of the first measure: of several systems who may be the best comes first."""
+        """The conclusion on the primary measure; for several systems, the candidates for the best come first."""
         primary = comparison.primary
         if isinstance(comparison, PairComparison):
             return [pair_conclusion(comparison.pairs[primary])]
@@ -135,7 +135,7 @@ class PageData:
 
     @property
     def notices(self) -> list[str]:
-        """What is legal but suspicious."""
+        """Warnings about the inputs."""
         raise NotImplementedError
 
     @property
@@ -146,7 +146,7 @@ class PageData:
         return [(name, None if content is None else content.sha256()) for name, content in known.items()]
 
     def _sources(self) -> list[str]:
-        """What all that was read beside the judgments is called."""
+        """The names of all sources but the judgments."""
         return [each.source for each in self.evaluations.values()]
 
     @property
@@ -164,7 +164,7 @@ class PageData:
         raise NotImplementedError
 
     def described(self, gain: Gain, rel: float | None, level: float | None) -> dict[str, object]:
-        """What the page knows of all this; gains are those of a measure."""
+        """The part of the page's data that runs and sessions share; the gains are those of a measure."""
         sizes = [each.effective for each in self.evaluations.values()]
         return {
             "version": 1,
@@ -233,7 +233,7 @@ def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any
     return base64.b64encode(packed).decode("ascii")
 
 
-#: What stands at a rank where no level does: the list has ended, or nobody judged the document. Levels come after.
+#: Codes of ranks without a grade (past the end, unjudged), and the code of the lowest grade.
 ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
 
 
@@ -396,7 +396,7 @@ class DocumentTitles:
 
     @property
     def name(self) -> str:
-        """What messages call it: its file if it has one."""
+        """Its name in messages: the file, if it has one."""
         return os.fspath(self.table) if isinstance(self.table, (str, os.PathLike)) else "documents"
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Flags from declared options: the settings of a class are a group of options, and its objects what was typed."""
+"""From option classes to click: each field becomes a flag, and the typed values become an object of the class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Options = TypeVar("_Options")
 
 
 class InputFile(click.Path):
-    """A file to be read. All that a command is given are remembered, and standard input is one of them at most."""
+    """An input file. Remembers all input files of the command and rejects a second standard input."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if ctx is not None:
@@ -35,7 +35,7 @@ class InputFile(click.Path):
 
 
 def _is_measure(text: str) -> bool:
-    """Whether a text reads as a measure; a letter in another case is rather a file."""
+    """Whether a text names a measure; a single letter in the wrong case is taken for a file."""
     from gainful.measures.catalog import parse
 
     try:
@@ -175,7 +175,7 @@ def _flag(declared: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
 
 
 def _default_text(value: Any) -> Any:
-    """A default as somebody would type it."""
+    """A default value as it would be typed."""
     if isinstance(value, (tuple, list)):
         return ",".join(map(str, map(_default_text, value)))
     if isinstance(value, str):
