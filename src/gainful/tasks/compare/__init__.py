@@ -5,12 +5,10 @@ Here stands what its questions have in common: the result, which pairs they are 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import combinations
-from statistics import stdev
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from gainful.data.collection import runs_apart
@@ -20,12 +18,11 @@ from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
 from gainful.measures.base import Measure
-from gainful.notation import choose, letter, nearest, plural_of, printable
+from gainful.notation import choose, letter, nearest, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
 from gainful.render import Page
-from gainful.stats.anova import system_by_query
 from gainful.stats.catalogues import BAYES, MOST_WITH_LETTERS, UNPAIRED_TESTS
 from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 
@@ -302,36 +299,6 @@ def interval_chart(
     cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
     title = f"{results[0].measure}: difference{to}"
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
-
-
-def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
-    """How far the means of systems' runs vary, and whether the systems differ by query beyond that; none where no
-    system was run several times."""
-    if not matrix.repeats:
-        return []
-    counted = matrix.times_weights().repeats
-    means = {name: [math.fsum(run) / run.size for run in each.T] for name, each in counted.items()}
-    columns = (
-        Column("system", get=lambda name: name),
-        Column("runs", "count", get=lambda name: len(means.get(name, [0]))),
-        Column("mean", "number", places, get=dict(zip(matrix.systems, matrix.means.tolist(), strict=True)).get),
-        Column("lowest", "number", places, get=lambda name: min(means[name]) if name in means else None),
-        Column("highest", "number", places, get=lambda name: max(means[name]) if name in means else None),
-        Column("sd", "number", places + 1, get=lambda name: stdev(means[name]) if name in means else None),
-    )
-    notes = ["lowest, highest, sd: of the means of single runs; noise between runs enters test and interval"]
-    single = [printable(name, 40) for name in matrix.systems if name not in means]
-    if single:
-        notes.append(f"one run only, which counts as if it could not vary: {', '.join(single)}")
-    elif len(matrix.queries) > 1 and (found := system_by_query(matrix.values, list(matrix.repeats.values()))):
-        effect, noise = found
-        share = max(0.0, 1 - 1 / effect.f) if effect.f else 0.0
-        notes.append(
-            f"system by {matrix.unit}: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}: of the "
-            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f} % comes from the systems, "
-            "the rest from noise between runs"
-        )
-    return [Table.of(columns, matrix.systems, title=f"Runs, {matrix.measure}", notes=tuple(notes))]
 
 
 BETTER, WORSE = "†", "‡"

@@ -19,7 +19,7 @@ from gainful.render import Page
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices, table_of_runs
+from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import (
     detectable_in_range,
     difference_sentence,
@@ -32,6 +32,7 @@ from gainful.tasks.compare.compare_words import (
     relative_text,
     units_text,
 )
+from gainful.tasks.compare.runs_table import table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
