@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,6 +84,31 @@ def test_a_class_may_be_decorated_as_a_frozen_dataclass(options: dict[str, bool]
     assert gainful.evaluate(QRELS, RUN, kind(3.0)).mean(kind(3.0)) == 6.0  # lists of three documents and of one
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'factor'"):
         kind().factor = 1.0
+
+
+def test_a_decorator_of_the_class_decides_about_its_fields() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Own(Measure):
+        name = "Own"
+        factor: float = 2.0
+        wanted: float
+        fixed: float = field(default=2.0, init=False)
+        cutoff: int | None = None
+
+        def compute(self, block: Block) -> Floats:
+            return block.retrieved * self.factor
+
+    assert str(Own(wanted=1.0) @ 5) == "Own(wanted=1)@5"
+    with pytest.raises(TypeError, match="positional"):
+        Own(1.0)  # type: ignore[call-arg]
+
+    class Loose(Own):
+        def __init__(self) -> None:
+            self.anything = 1
+
+    assert Loose().anything == 1
+    with pytest.raises(TypeError, match="non-frozen"):
+        dataclass(type("Thawed", (Own,), {"__annotations__": {"more": "float"}, "more": 1.0}))
 
 
 def test_scores_on_request() -> None:

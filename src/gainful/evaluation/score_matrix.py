@@ -173,7 +173,7 @@ class ScoreMatrix:
         rows: str | None = None,
         measure: str | None = None,
         better: Better | None = None,
-        queries: Iterable[str] = (),
+        queries: Iterable[str] | None = None,
     ) -> ScoreMatrix:
         """The one matrix of a file (or that of the measure named): CSV, TSV, or JSON lines of ``eval --by-query``.
 
@@ -183,7 +183,11 @@ class ScoreMatrix:
         from gainful.evaluation.score_files import read_files  # runs that are scored need no reader of scores
 
         found = read_files(
-            [source], () if measure is None else [measure], rows=rows, any_measure=better is not None, queries=queries
+            [source],
+            () if measure is None else [measure],
+            rows=rows,
+            any_measure=better is not None,
+            queries=queries or (),
         )
         first, *others = found.values()
         if others:

@@ -350,6 +350,19 @@ class Scores:
         return {name: each.matrix() for name, each in self.sessions.items()}
 
     @property
+    def has_repeats(self) -> bool:
+        """Whether a system was run several times."""
+        return any(matrix.repeats for matrix in self.queries.values())
+
+    def with_repeats(self, runs_of: Mapping[str, Sequence[str]]) -> Scores:
+        """The scores of systems, whose runs these are scores of; of a system's evaluations the first stays."""
+        if all(len(names) == 1 for names in runs_of.values()):
+            return self
+        queries = {name: matrix.with_repeats(runs_of) for name, matrix in self.queries.items()}
+        evaluations = {system: self.evaluations[names[0]] for system, names in runs_of.items()}
+        return replace(self, queries=queries, evaluations=evaluations)
+
+    @property
     def conventions(self) -> tuple[str, ...]:
         """The notes that say by which conventions scores were computed; none of scores from files."""
         if not self.evaluations:
@@ -373,7 +386,7 @@ class Scores:
         """The scores on some queries, with what is known of them."""
         if self.sessions:
             raise UsageError("queries: has no meaning with sessions")
-        if self.evaluations:
+        if self.evaluations and not self.has_repeats:
             part = {name: each.chosen(queries) for name, each in self.evaluations.items()}
             found = Scores._of_evaluations(part, list(self.queries))
         else:
@@ -426,7 +439,8 @@ class ScoreReport(Showable):
 
     def __repr__(self) -> str:
         systems = count_of(len(self.scores.systems), "system")
-        return f"<{type(self).__name__} of {systems} by {', '.join(self.scores.measures)}>"
+        by = f" of {systems} by {', '.join(self.scores.measures)}" if self.scores.measures else ""
+        return f"<{type(self).__name__}{by}>"
 
     @property
     def notices(self) -> tuple[str, ...]:

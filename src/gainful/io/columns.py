@@ -134,7 +134,7 @@ def columns_by_side(
     {'qrels': {'query': 'SessionID'}, 'sessions': {'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}}
     """
     known, default = {side: _SIDES[side] for side in sides}, ("sessions",) if "sessions" in sides else tuple(sides)
-    what, given = "columns", columns or {}
+    what, given = "columns", {} if columns is None else columns
     if isinstance(columns, str):
         what, given = "--columns", {}
         for part in filter(str.strip, columns.split(",")):

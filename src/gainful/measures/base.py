@@ -6,10 +6,10 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, FrozenInstanceError, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, dataclass_transform
 
 from gainful.errors import UsageError
 from gainful.gains import Gain
@@ -31,18 +31,25 @@ Aggregate = Literal["mean", "sum", "geometric", "whole"]
 
 @cache
 def _parameters(kind: type[Measure]) -> Mapping[str, object]:
-    return MappingProxyType({parameter.name: parameter.default for parameter in fields(kind)})
+    return MappingProxyType({parameter.name: parameter.default for parameter in fields(_declared(kind))})
+
+
+def _declared(kind: type[Measure]) -> type[Measure]:
+    """The class as a frozen dataclass: as its author decorated it, else made one unless it has an ``__init__``."""
+    if "__dataclass_fields__" not in vars(kind) and "__init__" not in vars(kind):
+        # Equality, hash and text are Measure's: generating them would cost more than all else of loading.
+        dataclass(frozen=True, eq=False, repr=False)(kind)
+    return kind
 
 
 @dataclass_transform(eq_default=False, frozen_default=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Measure(ABC):
     """The definition of a number for one query. Its fields are its parameters.
 
     A subclass, which is a frozen dataclass by itself, gives ``name`` and :meth:`compute`; its docstring is its help
     text. The other class attributes say how its scores are to be read.
     """
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     name: ClassVar[str]
     #: What it gives one number for: a query, or a session of several.
@@ -100,18 +107,13 @@ class Measure(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__dataclass_fields__" in vars(cls):  # the copy that a decorator with slots=True makes
-            return
-        # Equality, hash and text are written out once below: generating them would cost more than all else of loading.
-        dataclass(frozen=True, eq=False, repr=False)(cls)
-        # Measure has both. A class that is decorated, too, as a frozen dataclass may not have them of its own before.
-        del cls.__setattr__, cls.__delattr__
+        for base in cls.__bases__:
+            if issubclass(base, Measure):
+                _declared(base)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"cannot assign to field '{name}'")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete field '{name}'")
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        _declared(cls)  # not before: a decorator of the class itself comes after the class is made
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for parameter, default in self.parameters().items():

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate, combinations
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose, count_of, percent_text
 from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, TestOutcome
-from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile, upper_normal
+from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile
 from gainful.stats.findings import Finding, Interval
 from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_fields, too_few_draws
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy
@@ -478,7 +479,7 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
         around = m * m * float(((of_first - delta) ** 2).sum()) + n * n * float(((of_second - delta) ** 2).sum())
         variance = (around - (cells - tied - cells * delta**2)) / (cells * (n - 1) * (m - 1))
         variance = max(variance, (1 - delta**2) / (cells - 1))
-        z = upper_normal(alpha / 2)
+        z = NormalDist().inv_cdf(1 - alpha / 2)
         spread = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
         whole = 1 - delta**2 + z**2 * variance
         low, high = ((delta - delta**3 + side * spread) / whole for side in (-1, 1))

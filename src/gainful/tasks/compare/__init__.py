@@ -11,6 +11,7 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from gainful.data.collection import runs_apart
 from gainful.errors import InputError, UsageError, for_asker, option, warns
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluations import Evaluation, Evaluations
@@ -88,6 +89,9 @@ def compare(asked: CompareOptions) -> Comparison:
     - ``test="bayes"``: :func:`gainful.compare_beliefs`;
     - ``sequential=True``: :func:`gainful.compare_sequentially`.
 
+    A list of runs, ``{"llm": ["seed1.run", "seed2.run"]}``, is a system that was run several times: two or several
+    systems are then compared by the t test, in which noise between runs is.
+
     An option that the chosen question lacks is refused. ``by`` is a column of the table of ``queries``, by which two
     systems, or each and the baseline, are also compared group by group.
 
@@ -102,6 +106,8 @@ def compare(asked: CompareOptions) -> Comparison:
         scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
         raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", scores_one)
     kind = _kind_of(scores, asked)
+    if scores.has_repeats and kind not in ("two systems", "several systems"):
+        raise UsageError(f"several runs of one system: cannot be combined with {kind}", "give one run of each system")
     module, function, chosen_by = _QUESTIONS[kind]
     # Loaded here: each has statistics of its own, and one is asked.
     answer: Any = getattr(import_module(f"gainful.tasks.compare.{module}"), function)
@@ -182,12 +188,14 @@ def _scores_of(asked: CompareOptions) -> Scores:
         queries = judgments_about_queries(given, columns_by_side(asked.columns)["qrels"])
     wanted = _listed("nDCG@10" if measures is None else measures)
     evaluations: Any = None
+    runs_of: dict[str, list[str]] = {}
     if isinstance(runs, Mapping) and not isinstance(measures, Mapping):
+        runs, runs_of = runs_apart(runs)
         evaluations = evaluate(given, runs, wanted, queries=queries, threads=asked.threads, **reading)
     if not isinstance(evaluations, Evaluations):
         one = "one run after the other" if isinstance(runs, Mapping) else type(runs).__name__
         raise UsageError(f"compare: expected the runs in a dict by their names, found {one}", hint)
-    scores = Scores.of(evaluations, wanted)
+    scores = Scores.of(evaluations, wanted).with_repeats(runs_of)
     return replace(scores, notices=(*evaluations.notices, *scores.notices))
 
 

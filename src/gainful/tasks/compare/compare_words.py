@@ -106,7 +106,8 @@ def _over(found: PairResult | UnpairedResult) -> str:
     from gainful.stats import paired
 
     if isinstance(found, paired.PairResult):
-        return units_text(found.n, found.left_out, found.unit, found.effective, unanswered_of(found))
+        runs = f", {found.runs[0]} and {found.runs[1]} runs" if max(found.runs) > 1 else ""
+        return units_text(found.n, found.left_out, found.unit, found.effective, unanswered_of(found)) + runs
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 

@@ -46,6 +46,7 @@ from gainful.tasks.compare.compare_words import (
     places_text,
     units_text,
 )
+from gainful.tasks.compare.runs_table import table_of_runs
 from gainful.tasks.compare.two_systems import Segments, compare_segments
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
@@ -303,6 +304,7 @@ def _measure_parts(
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
         board = replace(board, notes=(*board.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
     yield board
+    yield from table_of_runs(found.matrices[name], places)
     if has_pairs:
         yield pair_table(result, pairs or None, places)
     if name in found.groups:

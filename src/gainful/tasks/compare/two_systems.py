@@ -32,6 +32,7 @@ from gainful.tasks.compare.compare_words import (
     relative_text,
     units_text,
 )
+from gainful.tasks.compare.runs_table import table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class PairComparison(PairedComparison):
             Table.of(columns, results, title="The difference", notes=below, for_people=True),
         ]
         for name, result in self.pairs.items():
+            parts += table_of_runs(self.matrices[name], places)
             parts += _deciders(result, places, several, self.matrices[name])
         drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
         parts += drawn if show.chart else []
