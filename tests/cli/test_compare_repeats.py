@@ -85,6 +85,13 @@ def test_questions_that_know_nothing_of_runs_refuse_them(options: dict[str, Any]
         compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", **options)
 
 
+def test_a_margin_of_several_systems_is_refused() -> None:
+    runs = {"old": OLD, "llm": LLM, "new": run(7, 1.0)}
+    with pytest.raises(UsageError, match="margin: needs one run of each system, or two systems at a time"):
+        compare(QRELS, runs, "nDCG@5", margin=0.01)
+    assert compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", margin=0.01).pairs["nDCG@5"].margin is not None
+
+
 def test_files_on_the_command_line(command: Any) -> None:
     lines = ((q, 0, d, grade) for q, grades in QRELS.items() for d, grade in grades.items())
     command.write("qrels", "".join(f"{q} {zero} {d} {grade}\n" for q, zero, d, grade in lines))
