@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -197,9 +197,9 @@ class SessionScores:
             name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
             for name, each in self.scores.items()
         }
-        return ScoreMatrix.of(
-            self.measure, scores, better=self.better, source=self.source, unit="session", bounds=self.bounds
-        )
+        missing = frozenset((system, session) for system, each in self.missing.items() for session in each)
+        how: dict[str, Any] = {"unit": "session", "bounds": self.bounds, "missing": missing}
+        return ScoreMatrix.of(self.measure, scores, better=self.better, source=self.source, **how)
 
     def notices(self) -> list[str]:
         """Which sessions take no part."""

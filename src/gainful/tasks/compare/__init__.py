@@ -18,7 +18,7 @@ from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
 from gainful.measures.base import Measure
-from gainful.notation import choose, letter, nearest, printable
+from gainful.notation import choose, letter, nearest, printable, units
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
@@ -29,6 +29,7 @@ from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from gainful.stats.paired_tests import SystemScores
     from gainful.stats.unpaired import UnpairedResult
     from gainful.stats.without_p import ConfidenceSequence, Posterior
     from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
@@ -301,6 +302,16 @@ def interval_chart(
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
 
 
+def unanswered_notes(matrix: SystemScores) -> tuple[str, ...]:
+    """Which systems did not answer how many queries, for below a table."""
+    count, as_what = units(len(matrix.queries), matrix.unit), "0" if matrix.better == "higher" else "the worst score"
+    verb = "did not answer" if matrix.unit == "query" else "does not have"
+    return tuple(
+        f"{printable(system, 40)} {verb} {number:,} of {count}: these count as {as_what}"
+        for system, number in matrix.unanswered.items()
+    )
+
+
 BETTER, WORSE = "†", "‡"
 #: The table for machines that has what one for people has.
 _FOR_MACHINES = {"leaderboard": "systems", "means": "systems", "pairs": "pairs"}
@@ -441,6 +452,7 @@ def means_table(found: PairedComparison, show: ShowOptions) -> Table:
     notes = ["* best of its column", *dict.fromkeys(note for each in marks for note in each.notes)]
     if len(notes) == 1 and len(rows) > MOST_WITH_LETTERS:
         notes.append(f"no marks with more than {MOST_WITH_LETTERS} systems: {option('marks', 'beaten')} gives some")
+    notes += unanswered_notes(found.matrices[found.primary])
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
     return replace(table, marked=frozenset(marked))
