@@ -39,7 +39,7 @@ def test_a_list_is_several_runs_of_one_system() -> None:
     each = [list(evaluate(QRELS, one, "nDCG@5").by_query("nDCG@5").values()) for one in LLM]
     assert matrix.column("llm") == pytest.approx(np.mean(each, axis=0))
     assert np.allclose(matrix.repeats["llm"].T, each)
-    assert (pair.runs, pair.test.name, found.scores.systems) == ((3, 2), "t", ("old", "llm"))
+    assert (pair.runs, pair.test.name, found.scores.systems) == ([3, 2], "t", ("old", "llm"))
     assert "20 queries, 3 and 2 runs" in words(found)
     [table] = [each for each in found.page().tables if each.title == "Runs, nDCG@5"]
     assert [row[:2] for row in table.rows] == [("old", 2), ("llm", 3)]
@@ -105,8 +105,8 @@ def test_files_on_the_command_line(command: Any) -> None:
     for typed, said in (
         (["llm=s0.run,none.run"], "none.run: no such file"),
         (["llm=s0.run,"], "llm=s0.run,: expected NAME=RUN,RUN"),
-        (["old=s0.run"], "a name twice"),
-        (["llm=s0.run,s1.run", "--name", "a", "--name", "b"], "--name: cannot be combined with NAME=RUN"),
+        (["old=s0.run"], "the name of another system"),
+        (["llm=s0.run,s1.run", "--name", "a", "--name", "b"], "--name: expected one for each of 1 run, found 2"),
     ):
         refused = command("compare", "qrels", "old.run", *typed)
         assert refused.code and said in refused.err
