@@ -11,6 +11,7 @@ from beyond import posterior_calibration, posterior_coverage, sequence_errors, s
 from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
+from repeats import repeats
 from sessions import unpaired
 
 from gainful.evaluation.score_matrix import ScoreMatrix
@@ -305,4 +306,5 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "gate-rules": gate_rules,
     "gate-commits": gate_commits,
     "unpaired": unpaired,
+    "repeats": repeats,
 }

@@ -60,7 +60,7 @@ PAPERS: dict[str, Paper] = {
             "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
             "worked vectors, a discount that boosts, the paper's figures held against each other",
             "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
-            "graded judgments (0, 1, 2, ...) and two or more runs",
+            "judgments and two or more runs",
             ("qrels", "runs"),
         ),
         Paper(
@@ -69,7 +69,7 @@ PAPERS: dict[str, Paper] = {
             "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
             "worked vectors, errata, a false claim with its counter-example, what its tables add up to",
             "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, its discussion",
-            "graded judgments (0, 1, 2, ...) and two or more runs",
+            "judgments and two or more runs",
             ("qrels", "runs"),
         ),
         Paper(
@@ -88,7 +88,7 @@ PAPERS: dict[str, Paper] = {
             "measures that do not depend on how many grades there are (muAP, NDCNG)",
             "Tables 1 and 2, errata, the artificial experiment in full (Figures 4 and 5)",
             "Figures 6 to 8, of OHSUMED or of any runs",
-            "OHSUMED of LETOR 3.0 with raw features (its folder Feature-null); or runs and what plays the user",
+            "OHSUMED of LETOR 3.0 (its folder Feature-null); or runs and what plays the user (--qrels FILE, too)",
             ("letor",),
             ("repetitions", "seed"),
             draws_alone=True,

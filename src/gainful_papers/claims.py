@@ -18,12 +18,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful import Evaluation, GainCurves, InputError, Measure, RunLike, UsageError, gain_curves, parse
+from gainful import Evaluation, Gain, GainCurves, InputError, Measure, RunLike, UsageError, gain_curves, parse
 from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.run import RunSource
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.notation import count_of, number_text
+from gainful.notation import count_of, number_text, read_whole
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
@@ -231,31 +231,16 @@ class Claim:
         return cls.remark(what, says, finds, moved > 0 if changes else not shown, note if moved else "")
 
     @classmethod
-    def rising(
-        cls,
-        what: str,
-        says: str,
-        finds: str,
-        values: Sequence[float],
-        scale: float,
-        note: str = "",
-        *,
-        tied: str,
-        missing: str,
-    ) -> Claim:
-        """Each value of the paper's runs is larger than the one before; equals decide nothing, nor does a missing one.
+    def rising(cls, what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
+        """Each value of the paper's runs is larger than the one before; not seen in a lone, equal or missing one.
 
-        >>> cases = [1, 2, 3], [1, 3, 2], [0.3, 0.1 + 0.2, 1], [1, math.nan]
-        >>> [Claim.rising("gain", "grows", "", values, 1.0, tied="", missing="").verdict for values in cases]
-        ['holds', 'not seen', 'not seen', 'not seen']
+        >>> cases = [1, 2, 3], [1, 3, 2], [0.3, 0.1 + 0.2, 1], [1, math.nan], [1]
+        >>> [Claim.rising("gain", "grows", "", values, 1.0).verdict for values in cases]
+        ['holds', 'not seen', 'not seen', 'not seen', 'not seen']
         """
-        if any(map(math.isnan, values)):
-            return cls.undecided(what, says, finds, missing)
-        steps = list(pairwise(settled(values, scale)))
-        rises, falls = all(one < two for one, two in steps), any(one > two for one, two in steps)
-        if not rises and not falls:
-            return cls.undecided(what, says, finds, f"{note}; {tied}" if note else tied)
-        return cls.remark(what, says, finds, rises, note)
+        is_known = len(values) > 1 and not any(map(math.isnan, values))
+        steps = pairwise(settled(values, scale)) if is_known else ()
+        return cls.remark(what, says, finds, is_known and all(one < two for one, two in steps), note)
 
 
 #: Texts longer than these do not stand side by side.
@@ -386,34 +371,47 @@ def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Litera
         raise UsageError(f"{paper}: expected {fewest} or more runs to compare, found {len(runs)}", hint)
 
 
-#: More levels than these have no place in a paper's tables.
-_MOST_LEVELS = 9
-_PAPERS_GRADES = "the paper's judgments have the grades 0, 1, 2 and 3"
+#: Of more levels than these nobody makes weights.
+MOST_LEVELS = 9
 
 
-def graded_levels(judged: Judged, paper: str) -> GradeLevels:
-    """The grade levels above 0 of whole grades 1, 2, ..., at least two; judgments of another kind are refused.
+def gains_for(
+    paper: str, judged: Judged, levels: GradeLevels, given: Sequence[object] | None = None
+) -> tuple[Gain, ...]:
+    """The weights that were given, or else what 0-1-1-1, 0-1-10-100 and 0-0-0-1 are on this scale, each once."""
+    if not levels.levels:
+        raise InputError(f"{judged.qrels.name}: {paper} expects grades above 0, found none")
+    if given is not None:
+        read = dict.fromkeys(levels.read(each, "gain") for each in given)
+        for gain in read:
+            levels.check(gain, judged)
+        return tuple(read)
+    if not levels.is_whole or len(levels.levels) > MOST_LEVELS:
+        return Gain("binary"), Gain("linear")
+    return tuple(dict.fromkeys(map(levels.named, ("flat", "tenfold", "top"))))
 
-    The papers weigh four levels, 0 to 3. On another scale ``named("flat")`` is what 0-1-1-1 is there,
-    ``named("tenfold")`` what 0-1-10-100 is, and ``named("top")`` what 0-0-0-1 is.
-    """
-    name = judged.qrels.name
-    levels = GradeLevels.of(judged)
-    if not levels.is_whole and levels.levels:
-        strange = next((level for level in levels.levels if not level.is_integer()), levels.levels[-1])
-        raise InputError(
-            f"{name}: {paper} expects grades 0, 1, 2 and so on, found {number_text(strange)}",
-            "its weights are by level: 0-1-10-100; gainful curves takes any grades",
-        )
-    if not 2 <= len(levels.levels) <= _MOST_LEVELS:
-        raise InputError(
-            f"{name}: {paper} expects 2 to {_MOST_LEVELS} grade levels above 0, "
-            f"found {count_of(len(levels.levels), 'level')}",
-            _PAPERS_GRADES,
-        )
-    if len([grade for grade in judged.levels.tolist() if grade > 0]) < 2:
-        raise InputError(f"{name}: {paper} expects documents of two or more grades above 0, found one", _PAPERS_GRADES)
-    return levels
+
+def worth_text(levels: GradeLevels, gain: Gain) -> str:
+    """What the highest grade is worth in a sentence, unless it is what the paper's is."""
+    highest = levels.levels[-1]
+    worth, grade = gain.of_grades(np.array([highest]), highest)[0], number_text(highest)
+    if worth == 100 and len(levels.levels) == 3:
+        return ""
+    return (
+        f"Grade {grade} is worth {worth:,g} ({gain}); the paper's highest, 3, is worth 100. --gain sets other weights."
+    )
+
+
+def check_last_rank(at: int | None) -> None:
+    """Refuses a last rank that the papers' readings have no place in; their vectors have 200 components."""
+    if at is not None and not 20 <= read_whole(at, "at") <= 200:
+        raise UsageError(f"at: expected a rank from 20 to 200, found {at}")
+
+
+def without_empty_bases(judged: Judged) -> Judged:
+    """The judgments under one rule of both papers: a query without a document that counts is left out, no 0."""
+    is_zero = judged.policy.undefined == "zero"
+    return Judged(judged.qrels, judged.policy.replace(undefined="skip"), judged.index) if is_zero else judged
 
 
 #: Of more runs than these only the best three and the worst of each panel are named.

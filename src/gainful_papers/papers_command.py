@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -19,6 +19,7 @@ from gainful.kernel.core import default_threads
 from gainful.notation import count_of
 from gainful.question import number, setting
 from gainful.render import Page
+from gainful.tasks.run_questions import read_values
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.table_and_plane_commands import plane_command, sweep_command, table_command
 
@@ -43,15 +44,8 @@ class _Asked(inputs.Work):
     A paper's class has ``files``, all that are read, so that none of them is written over, and ``read_data``.
     """
 
-    own_settings: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that were typed."""
-        values = {name: getattr(self, name) for name in self.own_settings}
-        return {name: value for name, value in values.items() if value not in (None, ())}
-
-
+_SEVERAL: Any = {"read_all": read_values, "shown": "the paper's"}
 _RUNS = setting(
     (), "A folder of runs, a file, or a pattern; may be repeated.", kind="file", metavar="DIR", repeatable=True
 )
@@ -72,14 +66,22 @@ class _Graded(_Asked, inputs.CollectionOptions):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Jarvelin2000(_Graded):
-    own_settings = ("baseline",)
-    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN", shown="first")
+class _Weighed(_Graded):
+    gain: list[object] | None = setting(
+        None, "Weights like 0-1-10-100, or flat, tenfold, top.", metavar="G,...", **_SEVERAL
+    )
+    base: list[object] | None = setting(None, "Bases; figures have the first.", metavar="B,...", **_SEVERAL)
+    at: int | None = setting(None, "The last rank, 20 to 200.", kind="whole", metavar="K", shown="the paper's")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Jarvelin2002(_Graded):
-    own_settings = ("other",)
+class _Jarvelin2000(_Weighed):
+    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN", shown="first")
+    factors: str | None = setting(None, "A table: run, and two factors such as structure and expansion.", kind="file")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Jarvelin2002(_Weighed):
     other: str | None = setting(None, "Other judgments, for its Table 1.", kind="file", flag="--other-qrels")
 
     @cached_property
@@ -89,7 +91,6 @@ class _Jarvelin2002(_Graded):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Dellamea2004(_Graded):
-    own_settings = ("best", "worst_share", "draws", "seed")
     best: tuple[str, ...] = setting((), "A best system.", metavar="RUN", repeatable=True, shown="the first ten by AP")
     worst_share: float | None = number(None, "Share of queries below the median.", "S", shown="1")
     draws: int | None = setting(None, "Samples of documents.", kind="whole", least=1, metavar="N", shown="20")
@@ -98,11 +99,14 @@ class _Dellamea2004(_Graded):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Jarvelin2008(_Asked, inputs.PolicyOptions, inputs.SessionOptions):
-    own_settings = ("judged_by", "topic", "at_least")
     qrels: str = setting("", "Judgments.", kind="file")
     sessions: tuple[str, ...] = setting((), "Sessions, a file a system; repeatable.", kind="file", repeatable=True)
     topic: str | None = setting(None, "The topic of Figures 3 and 4.", metavar="ID", shown="of most sessions")
     at_least: int | None = setting(None, "Queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4")
+    gain: list[object] | None = setting(None, "Weights of grades.", metavar="G", **_SEVERAL)
+    base: str | None = setting(None, "b, the base of the discount by rank.", metavar="B", shown="2")
+    query_base: str | None = setting(None, "bq, the base of the discount by query.", metavar="B", shown="4")
+    at: int | None = setting(None, "Ranks of each query.", kind="whole", least=1, metavar="K", shown="10")
     qrels_format: str | None = setting(
         None, "Format of the judgments.", choices=FORMATS, keeps_spelling=True, shown="recognised"
     )
@@ -121,7 +125,7 @@ class _Jarvelin2008(_Asked, inputs.PolicyOptions, inputs.SessionOptions):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Scheel2011(_Asked):
-    own_settings = ("repetitions", "seed")
+    qrels: str = setting("", "Judgments that play the user, as --reference FILE.", kind="file")
     letor: str | None = setting(None, "OHSUMED of LETOR 3.0, raw features.", metavar="DIR")
     runs: tuple[str, ...] = _RUNS
     reference: tuple[str, ...] = setting(
@@ -136,6 +140,9 @@ class _Scheel2011(_Asked):
     inputs: Inputs = flags.group(flags.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
     repetitions: int | None = setting(None, "Of the experiment.", kind="whole", least=1, metavar="N", shown="100")
     seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", (*self.reference, *filter(None, [self.qrels])))
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -200,7 +207,9 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
     from gainful_papers import reproduction
 
     threads = asked.threads or default_threads()
-    given = {**asked.settings, **(asked.read_data(threads) if data else {})}
+    typed = {name: getattr(asked, name, None) for name in reproduction.settings_of(paper, data)}
+    given = {name: value for name, value in typed.items() if value not in (None, ())}
+    given |= asked.read_data(threads) if data else {}
     with output.waiting(paper.key, in_bytes=False), hint_at_pattern(getattr(asked, "runs", ())):
         whole = reproduction.reproduce(paper.key, threads=threads, **given)
         found = whole.part(shown.examples, shown.data) if shown.examples or shown.data else whole
@@ -242,19 +251,14 @@ def _list_of_papers() -> Page:
     """The five papers with what each can reproduce."""
     from gainful_papers.claims import table
 
+    names = ("paper", "citation", "proposes", "without data", "with data", "options", "needs")
+    rows = [(p.key, p.citation, p.proposes, p.alone, p.with_data, p.options, p.needs) for p in PAPERS.values()]
     parts: list[Any] = []
-    for paper in PAPERS.values():
-        parts.append(f"{paper.key}: {paper.citation}")
-        parts.append(
-            f"    proposes      {paper.proposes}\n"
-            f"    without data  {paper.alone}\n"
-            f"    with data     {paper.with_data}\n"
-            f"    needs         {paper.options}\n"
-            f"                  {paper.needs}"
-        )
-    columns = "paper | citation | proposes | without data | with data | options | needs"
-    rows = ((p.key, p.citation, p.proposes, p.alone, p.with_data, p.options, p.needs) for p in PAPERS.values())
-    return Page("papers", (*parts, table("", columns, rows, for_machines=True)))
+    for key, citation, *facts in rows:
+        labels = (*names[2:5], "needs", "")
+        listed = "\n".join(f"    {label:12}  {fact}" for label, fact in zip(labels, facts, strict=True))
+        parts += [f"{key}: {citation}", listed]
+    return Page("papers", (*parts, table("", " | ".join(names), rows, for_machines=True)))
 
 
 def _paper_command(paper: Paper, declared: type[_Asked]) -> click.Command:

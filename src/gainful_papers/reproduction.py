@@ -214,6 +214,17 @@ def _markdown(*parts: Part) -> str:
     return text(Page("papers", parts), "markdown").strip("\n")
 
 
+def settings_of(paper: Paper, data: Iterable[str]) -> list[str]:
+    """The settings of a paper with such data: what its study takes after these, but for how the work is done."""
+    taken = list(signature(_study_of(paper, data)).parameters)[len(paper.data_among(data)) :]
+    return [*paper.settings_alone, *(each for each in taken if each != "threads")]
+
+
+def _study_of(paper: Paper, data: Iterable[str]) -> Any:
+    module = importlib.import_module(f"gainful_papers.{paper.key}")
+    return module.study if paper.data_among(data) == paper.data else module.study_of
+
+
 @warns
 def reproduce(
     paper: str,
@@ -232,8 +243,9 @@ def reproduce(
     ``qrels`` and ``runs`` are what :func:`gainful.evaluate` takes, ``sessions`` are by system what
     :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection; ``reference`` names
     runs or files of grades that play the user, or has judgments or runs by name. Settings are those of the paper:
-    jarvelin2000 has baseline; jarvelin2002 other (judgments); jarvelin2008 judged_by, topics, topic,
-    at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
+    jarvelin2000 has baseline, factors, gain, base, at; jarvelin2002 other (judgments), gain, base, at;
+    jarvelin2008 judged_by, topics, topic, at_least, gain, base, query_base, at; scheel2011 repetitions, seed (its
+    ``qrels`` are a reference); dellamea2004 best, worst_share, draws, seed.
 
     >>> found = reproduce("jarvelin2000")
     >>> found.study is None, "differs" in found.verdicts
@@ -242,11 +254,10 @@ def reproduce(
     given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor, "reference": reference}
     data: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     about = PAPERS[choose(paper, PAPERS, "paper")]
+    if "reference" in about.other_data and qrels is not None and reference is None:
+        data["reference"] = {"judgments": data.pop("qrels")}
     check_given(about, data)
-    names = about.data_among(data)
-    module = importlib.import_module(f"gainful_papers.{about.key}")
-    make = module.study if names == about.data else module.study_of
-    known = [*about.settings_alone, *list(signature(make).parameters)[len(names) :]]
+    names, known = about.data_among(data), settings_of(about, data)
     for name in settings:
         if name not in known:
             raise UsageError(f"{paper}: has no setting {name}", f"it has {', '.join(known)}")
@@ -263,8 +274,7 @@ def reproduce(
     study = None
     if data:  # first, because data can be wrong
         wanted = {name: value for name, value in settings.items() if name not in about.settings_alone}
-        study = make(*(data[name] for name in names), **wanted, threads=threads)
+        study = _study_of(about, data)(*(data[name] for name in names), **wanted, threads=threads)
     alone = {name: settings[name] for name in about.settings_alone if name in settings}
-    return Reproduction(
-        about, module.examples(**alone, threads=threads) if about.settings_alone else module.examples(), study
-    )
+    examples = importlib.import_module(f"gainful_papers.{about.key}").examples
+    return Reproduction(about, examples(**alone, threads=threads) if about.settings_alone else examples(), study)

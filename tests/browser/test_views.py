@@ -568,3 +568,12 @@ def test_unusual_collections(show: Show, case: tuple[Any, Any]) -> None:
     for name, mean in zip(runs, opened.values()["means"], strict=True):
         expected = evaluate(qrels, runs[name], "DCG@10").aggregate("DCG@10")
         assert math.isclose(mean, expected, abs_tol=1e-12)
+
+
+def test_queries_that_a_run_does_not_answer_are_counted(show: Show) -> None:
+    qrels = {f"q{i}": {"d1": 1} for i in range(9)}
+    runs = {"old": {q: ["d1"] for q in qrels}, "late": {q: ["x", "d1"] for q in list(qrels)[4:]}}
+    opened = show(qrels, runs, "nDCG@10")
+    said = "9 queries, 4 of which late did not answer"
+    assert f"means over {said}." in opened.page.locator("#leaderboard").inner_text()
+    assert said in " ".join(opened.page.locator("#answer").inner_text().split())

@@ -187,6 +187,15 @@ def test_data_begin_with_what_was_run_what_fails_and_where_figures_are(files):
     assert any(part.startswith("Figure 1\n========") for part in rest)
 
 
+def test_weights_bases_and_the_last_rank_are_the_users(files):
+    data = ("papers", "jarvelin2002", "--qrels", "qrels", "--runs", "runs", "--quiet", "--only", "Table 2")
+    told = " ".join(files(*data, "--gain", "0-1-5-7,flat", "--base", "3,10", "--at", "30").out.split())
+    assert "nCG and nDCG (b = 3), averaged over ranks 1 to 30" in told
+    assert "The weights are 0-1-5-7 and 0-1-1-1; the paper's are" in told
+    assert "at: expected a rank from 20 to 200, found 5" in files(*data, "--at", "5").err
+    assert "base: expected a number, found 'x'" in files(*data, "--base", "x").err
+
+
 def test_with_a_folder_people_see_the_beginning_and_files_have_all(files):
     data = ("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--only", "Figure 2", "--quiet")
     shown = files(*data, "--out", "new")
@@ -375,6 +384,10 @@ def test_any_scores_play_the_user(command, tmp_path):
     shown = command(*asked)
     assert shown.code == 0, shown.err
     assert "2 references (stars, near) and 2 runs: scores play the user." in shown.out
+    by_flag = [
+        "--qrels" if before == "stars.csv" else each for each, before in zip(asked, (*asked[1:], ""), strict=True)
+    ]
+    assert "--qrels" in by_flag and "2 references (near, stars) and 2 runs" in command(*by_flag).out
     assert "expected a file" in command(*asked, "--output", "stars.csv").err
     assert "no run is called 'nera'; there are far, near" in command(*asked, "--reference", "nera").err
     (tmp_path / "small.letor").write_text("2 qid:1 1:0.1 2:0.9 #docid = a\n0 qid:1 1:0.7 2:0.2 #docid = b\n")

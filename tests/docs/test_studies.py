@@ -68,6 +68,7 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.measures(data, samples=1, draws=50).count("\n") == 3
     assert studies.orders(data, samples=1, draws=20).count("\n") == 10
     assert studies.unpaired(data, samples=1, draws=20).count("\n") == 9
+    assert studies.repeats(data, samples=1).count("\n") == 16
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import scipy.stats
 
-from gainful import Policy, Qrels
+from gainful import Policy, Qrels, ScoreMatrix, compare_factors
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.pages.page import Cell, Page, Table
@@ -337,7 +337,7 @@ def test_p_too_small_to_be_told_apart_decide_nothing(reading: Any) -> None:
     }
     found = studied(qrels, runs)
     of = reading.claims(found.sections, "Table 1")
-    assert of["Friedman's p by level"][1:] == ("< 1e-15, < 1e-15, < 1e-15", "not seen")
+    assert of["Friedman's p by level"][1:] == ("at grade 1, grade 2 and grade 3: < 1e-15, < 1e-15, < 1e-15", "not seen")
 
 
 def test_differences_of_the_papers_table_1(reading: Any) -> None:
@@ -566,16 +566,55 @@ def test_a_baseline_that_is_not_there_is_named() -> None:
         studied(*random_case(17), baseline="tree")
 
 
-@pytest.mark.parametrize(
-    ("grades", "expected"),
-    [
-        ([0, 1], "expects 2 to 9 grade levels above 0, found 1 level"),
-        ([0, 0.5, 1], "expects grades 0, 1, 2 and so on, found 0.5"),
-        ([0, 3], "expects documents of two or more grades above 0, found one"),
-        ([0, 0], "expects 2 to 9 grade levels above 0, found 0 levels"),
-    ],
-)
-def test_judgments_need_levels(grades: list[float], expected: str) -> None:
-    qrels = {"q1": {f"d{i}": grade for i, grade in enumerate(grades)}}
-    with pytest.raises(InputError, match=expected):
-        studied(qrels, {"one": {"q1": ["d0"]}, "two": {"q1": ["d1"]}})
+@pytest.mark.parametrize("grades", [[0, 1], [0, 0.5, 1], [0, 3], [*range(12)], [i / 64 for i in range(40)]])
+def test_judgments_have_any_number_of_levels(grades: list[float], reading: Any) -> None:
+    """The measures are not coupled with a number of levels: one, real ones, many."""
+    qrels = {f"q{q}": {f"d{i}": grade for i, grade in enumerate(grades)} for q in range(4)}
+    runs = {"worst": {q: list(qrels[q]) for q in qrels}, "best": {q: list(qrels[q])[::-1] for q in qrels}}
+    found = studied(qrels, runs)
+    last = {row["run"]: row["value"] for row in reading.rows(found.sections, "Figure 2", "Average gain")}
+    highest = max(grades)
+    expected = sum(grades) if len(grades) > 10 else highest + (0.0 if len(grades) < 4 else sum(grades[2:-1]))
+    assert last == {"(ideal)": expected, "worst": expected, "best": expected}
+    assert "nan" not in "".join(render_text(Page("papers", each.parts)) for each in found.sections)
+
+
+def test_judgments_need_grades_above_0() -> None:
+    with pytest.raises(InputError, match="jarvelin2000 expects grades above 0, found none"):
+        studied({"q1": {"d0": 0}}, {"one": {"q1": ["d0"]}, "two": {"q1": ["d1"]}})
+
+
+def test_weights_bases_and_the_last_rank_are_the_users(reading: Any) -> None:
+    qrels, runs = random_case(7)
+    found = studied(qrels, runs, gain=["0-1-5-7", "flat"], base=["3", "e"], at=25)  # type: ignore[arg-type]
+    for figure, base in (("Figure 2", None), ("Figure 3", 3.0)):
+        rows = reading.rows(found.sections, figure, "Average gain")
+        for weights, text in (([0, 1, 5, 7], "0-1-5-7"), ([0, 1, 1, 1], "0-1-1-1")):
+            curves = average_curves(qrels, runs, weights, 25, base)
+            for run, values in curves.items():
+                own = [row["value"] for row in rows if row["run"] == run and f"gain={text}" in row["measure"]]
+                assert own == pytest.approx(values)
+    assert "3A: order of runs, bases 3 and e" in reading.claims(found.sections, "Section 3.7")
+    with pytest.raises(UsageError, match="at: expected a rank from 20 to 200, found 10"):
+        studied(qrels, runs, at=10)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="expected a weight for every grade in the judgments, found none for 3"):
+        studied(qrels, runs, gain=["0-1-2"])  # type: ignore[arg-type]
+
+
+def test_structure_and_expansion_are_two_factors(reading: Any) -> None:
+    """As `compare --factors`, of AvP at every level; scores are by hand."""
+    qrels, runs = random_case(8)
+    factors = {
+        "structure": {"one": "weak", "two": "weak", "three": "strong", "four": "strong"},
+        "expansion": {"one": "no", "two": "yes", "three": "no", "four": "yes"},
+    }
+    parts = reading.section(studied(qrels, runs, factors=factors).sections, "Section 3.5, factors").parts  # type: ignore[arg-type]
+    said = [part for part in parts if isinstance(part, Table)]
+    for level in (1, 2, 3):
+        expected = compare_factors(ScoreMatrix.of("AvP", by_level(qrels, runs, level)), factors=factors).page(places=3)
+        tables = [part for part in expected.parts if isinstance(part, Table)]
+        own, said = said[: len(tables)], said[len(tables) :]
+        for one, other in zip(own, tables, strict=True):
+            for row, by_hand in zip(one.rows, other.rows, strict=True):
+                assert list(row) == [pytest.approx(each) if isinstance(each, float) else each for each in by_hand]
+    assert not said

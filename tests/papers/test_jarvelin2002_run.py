@@ -9,7 +9,8 @@ import pytest
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
+from gainful.pages.charts import Plot
 from gainful.pages.page import Page
 from gainful.render import text as render_text
 from gainful_papers.jarvelin2002 import examples, study
@@ -173,7 +174,7 @@ def conover_by_hand(scores: dict[str, list[float]]) -> dict[tuple[str, str], tup
     """p of Conover's comparison and whether the first is better, for every pair; 1 where Friedman does not reach it."""
     from scipy import stats
 
-    names, n, m = list(scores), len(QUERIES), len(scores)
+    names, n, m = list(scores), len(next(iter(scores.values()))), len(scores)
     ranks = [stats.rankdata([round(scores[run][q], 12) for run in names]) for q in range(n)]
     sums = [sum(row[j] for row in ranks) for j in range(m)]
     squares = sum(value**2 for row in ranks for value in row)
@@ -193,8 +194,11 @@ def test_table_2(sections):
     rows = {row[0]: row[1:] for row in means.rows}
     for scheme, text in (("flat", "0-1-1-1"), ("tenfold", "0-1-10-100"), ("top", "0-0-0-1")):
         for kind, base in (("nCG", None), ("nDCG", 2)):
-            scores = {run: [over_ranks(run, query, WEIGHTS[scheme], base, 200) for query in QUERIES] for run in RUNS}
-            *found, verdict = rows[f"{kind} ({text})"]
+            # A query without a document that counts is left out.
+            queries = [each for each in QUERIES if scheme != "top" or 3 in QRELS[each].values()]
+            scores = {run: [over_ranks(run, query, WEIGHTS[scheme], base, 200) for query in queries] for run in RUNS}
+            count, *found, verdict = rows[f"{kind} ({text})"]
+            assert count == len(queries) == (7 if scheme == "top" else 8)
             assert found == pytest.approx([mean(values) for values in scores.values()])
             told = {
                 (one if first else other, other if first else one): 2 if p < 0.01 else 1
@@ -215,9 +219,48 @@ def test_the_printed_table_2_stands_beside(sections):
     printed = tables(sections["Table 2"])[-1]
     assert printed.rows[2] == ("nCG (0-1-10-100)", 0.254, 0.305, 0.313, 0.316, 0.342, "D,E > A**")
     assert printed.rows[3][-1] == "D > A*"
-    assert "1 query of 8 has no document of the highest level" in " ".join(
-        part for part in sections["Table 2"].parts if isinstance(part, str)
-    )
+    said = " ".join(part for part in sections["Table 2"].parts if isinstance(part, str))
+    assert "without a document that counts (1 with 0-0-0-1) are left out of these rows (undefined=skip), as" in said
+
+
+def test_weights_bases_and_the_last_rank_are_the_users():
+    judged = Judged(Qrels.from_dict(QRELS), Policy())
+    found = study(judged, RUNS, gain=["0-1-5-7", "binary"], base=[3, "e"], at=30)
+    of = {section.name: section for section in found.sections}
+    rows = {row[0]: row[1:] for row in tables(of["Table 2"])[0].rows}
+    for kind, base in (("nCG", None), ("nDCG", 3)):
+        for text, weights in (("0-1-5-7", [0, 1, 5, 7]), ("binary", [0, 1, 1, 1])):
+            scores = [mean(over_ranks(run, query, weights, base, 30) for query in QUERIES) for run in RUNS]
+            assert list(rows[f"{kind} ({text})"][:3]) == pytest.approx(scores)
+    assert "(b = 3), averaged over ranks 1 to 30" in of["Table 2"].about
+    assert "(a) is 0-1-5-7, (b) is binary" in of["Figure 1"].about
+    assert "bases 3 and e" in claims(of["Section 3.3"]) and "runs at rank 30, (a) and (b)" in claims(of["Figure 4"])
+    with pytest.raises(UsageError, match="at: expected a rank from 20 to 200, found 300"):
+        study(judged, RUNS, at=300)
+
+
+@pytest.mark.parametrize(
+    ("grade", "gains", "worth"),
+    [
+        (lambda grade: min(grade, 1), ["0-1"], "Grade 1 is worth 1 (0-1); the paper's highest, 3, is worth 100."),
+        (lambda grade: grade + (grade == 3), ["0-1-1-1-1", "0-1-10-100-1000", "0-0-0-0-1"], "Grade 4 is worth 1,000 ("),
+        (lambda grade: grade / 2, ["binary", "linear"], "Grade 1.5 is worth 1.5 (linear)"),
+        (lambda grade: grade * 5, ["binary", "linear"], "Grade 15 is worth 15 (linear)"),
+    ],
+)
+def test_any_number_of_levels_and_what_the_highest_is_worth(grade, gains, worth):
+    """0-1-1-1 is one of the article's schemes, and its measures are not coupled with a number of levels."""
+    qrels = {query: {each: grade(old) for each, old in judged.items()} for query, judged in QRELS.items()}
+    found = study(Judged(Qrels.from_dict(qrels), Policy()), RUNS)
+    of = {section.name: section for section in found.sections}
+    names = [row[0] for row in tables(of["Table 2"])[0].rows]
+    assert names == [f"{kind} ({gain})" for gain in gains for kind in ("nCG", "nDCG")]
+    assert worth in found.data and found.data.endswith("--gain sets other weights.")
+    flat = [mean(over_ranks(run, query, WEIGHTS["flat"], None, 200) for query in QUERIES) for run in RUNS]
+    row = tables(of["Table 2"])[0].rows[0]
+    assert [each for each in row if isinstance(each, float)] == pytest.approx(flat)
+    assert len([part for part in of["Figure 1"].parts if isinstance(part, Plot)]) == min(len(gains), 2)
+    assert "nan" not in "".join(render_text(Page("papers", each.parts)) for each in found.sections)
 
 
 def test_table_1(sections):
@@ -263,7 +306,10 @@ def test_on_three_levels_weights_are_adapted_and_said():
     qrels = {query: {each: min(grade, 2) for each, grade in judged.items()} for query, judged in QRELS.items()}
     found = {section.name: section for section in study(Judged(Qrels.from_dict(qrels), Policy()), RUNS).sections}
     assert "(a) is 0-1-1, (b) is 0-1-10" in found["Figure 1"].about
-    assert "0-1-1, 0-1-10 and 0-0-1 stand for the paper's 0-1-1-1, 0-1-10-100 and 0-0-0-1" in found["Table 2"].about
+    assert (
+        "The weights are 0-1-1, 0-1-10 and 0-0-1; the paper's are 0-1-1-1, 0-1-10-100 and 0-0-0-1"
+        in found["Table 2"].about
+    )
     assert [row[0] for row in tables(found["Table 2"])[0].rows][-1] == "nDCG (0-0-1)"
 
 

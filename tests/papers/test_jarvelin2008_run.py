@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import Policy, Qrels, Sessions
+from gainful import Policy, Qrels, Sessions, parse
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.measures.session_gain import SDCG
@@ -374,29 +374,52 @@ def test_topics_with_equally_many_sessions(reading: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grades", "gain", "says"),
+    ("grades", "gain", "worth"),
     [
-        ({"a": 2, "b": 0}, "0-1-10", "gains are 0-1-10 for the grades 0 to 2"),
-        ({"a": 1, "b": 0}, "0-1", "gains are 0-1 for the grades 0 to 1"),
-        ({"a": 4, "b": -1}, "0-1-10-100-1000", "gains are 0-1-10-100-1000 for the grades 0 to 4"),
-        ({"a": 0.5, "b": 1}, None, "gains are the grades themselves"),
-        ({"a": 10, "b": 1}, None, "gains are the grades themselves"),
+        ({"a": 2, "b": 0}, "0-1-10", "Grade 2 is worth 10 (0-1-10); the paper's"),
+        ({"a": 1, "b": 0}, "0-1", "Grade 1 is worth 1 (0-1)"),
+        ({"a": 4, "b": -1}, "0-1-10-100-1000", "Grade 4 is worth 1,000 (0-1-10-100-1000); the paper's highest, 3, is"),
+        ({"a": 0.5, "b": 1}, "linear", "Grade 1 is worth 1 (linear)"),
+        ({"a": 10, "b": 1}, "linear", "Grade 10 is worth 10 (linear)"),
+        ({"a": 3, "b": 1}, "0-1-10-100", "for orientation."),
     ],
 )
-def test_weights_by_the_number_of_levels(grades: dict[str, float], gain: str | None, says: str) -> None:
+def test_weights_by_the_number_of_levels(grades: dict[str, float], gain: str, worth: str) -> None:
     sessions = Sessions.of({"session": "s", "queries": [{"results": ["a", "b"]}]})
     of = study(Judged(Qrels.of({"s": grades}), Policy()), {"mine": sessions})
-    assert of.conventions[0].startswith(says)
+    assert of.conventions[0].startswith(f"gains are {gain}, b = 2, bq = 4; the paper's are 0-1-10-100, 2 and 4")
+    assert worth in of.data and of.data.endswith("for orientation.") == (gain == "0-1-10-100")
     [evaluation] = of.evaluations.values()
-    assert str(evaluation.measures[0]) == (f"sDCG(gain={gain})@10" if gain else "sDCG@10")
+    assert evaluation.measures[0] == parse(f"sDCG(gain={gain})@10")
 
 
 def test_grades_that_sessions_have_themselves_count_as_levels(reading: Any) -> None:
     results = [{"document": "a", "grade": 3}, {"document": "b"}]
     sessions = Sessions.of({"session": "s", "queries": [{"results": results}]})
     of = study(Judged(Qrels.from_dict({"s": {"a": 1, "b": 1}}, scale=3), Policy()), {"mine": sessions})
-    assert of.conventions[0].startswith("gains are 0-1-10-100, as in the paper")
+    assert of.conventions[0].startswith("gains are 0-1-10-100, b = 2")
     assert reading.rows(of, "Figure 1", "Curves")[0]["value"] == 100
+
+
+def test_weights_bases_and_ranks_are_the_users(reading: Any) -> None:
+    """The mean over sessions of the last value of Figure 4's curves, by hand."""
+    of = found(gain=["0-1-5-7"], base=3, query_base="e", at=2, topic="t")
+    weights = {0: 0, 1: 1, 2: 5, 3: 7}
+    ends = []
+    for topic, pages in SESSIONS["one"].values():
+        if topic == "t":
+            ends.append(
+                math.fsum(
+                    weights[GRADES["t"].get(document, 0)] / (1 + math.log(r, 3)) / (1 + math.log(q))
+                    for q, page in enumerate(pages, 1)
+                    for r, document in enumerate(page[:2], 1)
+                )
+            )
+    rows = reading.rows(of, "Figure 4", "Curves")
+    last = max(row["position"] for row in rows)
+    assert sorted(row["value"] for row in rows if row["position"] == last) == pytest.approx(sorted(ends))
+    assert "the top 2 of up to 6 queries, of topic t" in reading.section(of, "Figure 4").about
+    assert of.conventions[0].startswith("gains are 0-1-5-7, b = 3, bq = e; the paper's")
 
 
 def test_every_figure_has_a_chart_and_all_its_values() -> None:

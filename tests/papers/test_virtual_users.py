@@ -88,6 +88,14 @@ class TestRatings:
                     assert threshold[1] == len(by_user) - by_user.count(None)
                     assert threshold[2 + place] == pytest.approx(mean(by_user), abs=1e-10)
 
+    def test_judgments_play_the_user(self, tmp_path: Path) -> None:
+        _, stars, systems = made_ratings()
+        one, other = (
+            reproduce("scheel2011", runs=systems, **given)
+            for given in ({"qrels": stars}, {"reference": {"judgments": stars}})
+        )
+        assert one.only("Judged by judgments").text() == other.only("Judged by judgments").text()
+
     def test_a_reference_is_its_own_best_list(self) -> None:
         taste, stars, systems = made_ratings()
         found = study_of({**systems, "taste": taste}, {"stars": stars, "taste": "taste"})

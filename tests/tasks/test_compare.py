@@ -432,3 +432,58 @@ def test_pairs_of_secondary_measures_are_left_out_with_a_word() -> None:
     found = str(gainful.compare({measure: ScoreMatrix.of(measure, systems) for measure in ("AP", "P@10")}))
     assert "Pairs, AP" in found and "Pairs, P@10" not in found
     assert "which pairs differ: all_pairs=True prints all 6" in found[found.index("Leaderboard, P@10") :]
+
+
+class TestQueriesThatARunDoesNotAnswer:
+    """They score 0, and every form of a comparison says so."""
+
+    QRELS: ClassVar = {f"q{i:02}": {"d0": 1, "d1": 1} for i in range(30)}
+    RUNS: ClassVar = {
+        "old": {f"q{i:02}": ["d0", "x", "d1"][i % 3 :] for i in range(30)},
+        "late": {f"q{i:02}": ["x", "d1", "d0"] for i in range(12, 30)},
+        "new": {f"q{i:02}": ["d1", "d0"][: 1 + i % 2] for i in range(30)},
+    }
+
+    def words(self, *names: str, **options: Any) -> str:
+        with pytest.warns(GainfulWarning, match="not answered"):
+            found = compare(self.QRELS, {name: self.RUNS[name] for name in names}, "nDCG@10", **options)
+        return " ".join(str(found).split())
+
+    @pytest.mark.parametrize("options", [{}, {"test": "sign"}, {"margin": 0.001}, {"sequential": True}])
+    def test_the_sentence_says_how_many(self, options: dict[str, Any]) -> None:
+        assert "30 queries, 12 of which late did not answer" in self.words("old", "late", **options)
+        assert "30 queries, 12 of which late did not answer" in self.words("old", "late", "new", **options)
+
+    def test_tables_and_machines_say_it(self) -> None:
+        with pytest.warns(GainfulWarning, match="not answered"):
+            scores = evaluate(self.QRELS, self.RUNS, "nDCG@10")
+        two = compare({name: scores[name] for name in ("old", "late")})
+        below = "late did not answer 12 of 30 queries: these count as 0"
+        assert two.pairs["nDCG@10"].unanswered == (12, 0)
+        assert '"unanswered_system": 12, "unanswered_baseline": 0' in two.text("jsonl")
+        for found in (two, compare(scores)):
+            for only_ in ("means", "pairs"):
+                assert below in " ".join(found.table(only_).text().split())
+        assert below in " ".join(compare(scores).text().split())
+        assert '"unanswered": {"late": 12}' in compare(scores).text("jsonl")
+
+    def test_queries_that_decide_are_marked(self) -> None:
+        with pytest.warns(GainfulWarning, match="not answered"):
+            found = compare(self.QRELS, {name: self.RUNS[name] for name in ("old", "late")}, "nDCG@10", most=30)
+        [table] = [each for each in found.page().tables if each.title.startswith("Queries that speak most for old")]
+        by = dict(zip((row[0] for row in table.rows), (row[-1] for row in table.rows), strict=True))
+        assert table.columns[-1].name == "not answered by"
+        assert {query for query, name in by.items() if name} == {query for query in by if query < "q12"}
+        assert set(by.values()) == {"late", ""}
+
+    def test_left_out_or_all_answered_is_not_said(self) -> None:
+        assert "did not answer" not in str(compare(self.QRELS, {"a": self.RUNS["old"], "b": self.RUNS["new"]}, "RR"))
+        skipped = self.words("old", "late", policy=Policy(missing="skip"))
+        assert "18 of 30 queries, the others lack a score" in skipped and "did not answer" not in skipped
+
+    def test_scores_from_files_know_it(self, tmp_path: Path) -> None:
+        with pytest.warns(GainfulWarning, match="not answered"):
+            scores = evaluate(self.QRELS, {name: self.RUNS[name] for name in ("old", "late")}, "nDCG@10")
+        path = tmp_path / "scores.jsonl"
+        gainful.Report(scores, by_query=True).save(path)
+        assert "12 of which late did not answer" in " ".join(str(compare(gainful.Scores.read(path))).split())

@@ -3,7 +3,7 @@ import { decodeReport, type Report } from "./decode.ts";
 import { h } from "./dom.ts";
 import { Looks } from "./looks.ts";
 import { Live } from "./measures.ts";
-import { type BasePage, documentsOnce, overText, type Page, type View, worthText } from "./page.ts";
+import { type BasePage, documentsOnce, overText, type Page, type View, unansweredText, worthText } from "./page.ts";
 import { SessionLive } from "./session_measures.ts";
 import { haveSameControls, type Patch, type State, Store } from "./state.ts";
 import { controls } from "./views/controls.ts";
@@ -40,7 +40,10 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
     },
     set: (patch) => store().set(patch),
     averages: live,
-    over: () => overText(bySystem(live.scores, report.queries.length), "query", "queries") + worthText(report.weights),
+    over: () =>
+      overText(bySystem(live.scores, report.queries.length), "query", "queries") +
+      unansweredText(report) +
+      worthText(report.weights),
     live,
     documents: documentsOnce(report.systems.length, () => store().redraw()),
   };

@@ -1,6 +1,6 @@
 // What the views share.
 import { decodeDocuments, type Documents, type Measure, type Report } from "./decode.ts";
-import { type Child, count, h, shown, svg } from "./dom.ts";
+import { type Child, count, h, listed, shown, svg } from "./dom.ts";
 import type { Looks } from "./looks.ts";
 import type { Live } from "./measures.ts";
 import { haveSameControls, initial, type Patch, type State } from "./state.ts";
@@ -44,6 +44,18 @@ export function overText(scores: Float64Array[], one: string, many?: string): st
   });
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   return `${least < most ? `${least.toLocaleString("en")} to ` : ""}${count(most, one, many)}`;
+}
+
+/** How many of the queries systems did not answer, where these count: "…, 20 of which late did not answer". */
+export function unansweredText({ systems, queries, answered, missing }: Report): string {
+  if (missing === "skip") return "";
+  const said = systems.flatMap((name, s) => {
+    const own = answered.subarray(s * queries.length, (s + 1) * queries.length);
+    const lacking = own.filter((each) => !each).length;
+    return lacking ? [`${lacking.toLocaleString("en")} of which ${name} did not answer`] : [];
+  });
+  if (said.length > 3) return `, some of which ${said.length} systems did not answer`;
+  return said.length ? `, ${listed(said)}` : "";
 }
 
 /** How many queries of equal weight would tell as much; nothing where all count alike. */

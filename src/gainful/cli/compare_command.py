@@ -71,11 +71,14 @@ def command(
     """Ask whether systems differ: RUNS judged by QRELS, scores --from files, or --sessions.
 
     Two systems: the second is compared with the first, in one sentence and then in numbers. More: all pairs, or each
-    with --baseline, corrected for their number. Sessions that belong to one system each are compared unpaired.
+    with --baseline, corrected for their number. NAME=RUN,RUN,... is a system that was run several times: noise between
+    its runs counts. Sessions that belong to one system each are compared unpaired.
 
     Example: gainful compare qrels.txt bm25.run dense.run
 
     Example: gainful compare qrels.txt *.run -m nDCG@10 -m AP --baseline bm25 --format latex
+
+    Example: gainful compare qrels.txt bm25.run llm=seed1.run,seed2.run,seed3.run
 
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
@@ -86,7 +89,7 @@ def command(
     else:
         qrels = next(iter(scores.qrels_and_runs), None)
         queries = of_queries.read(scores.inputs.columns["qrels"], qrels, asked.get("by"))
-        found = scores.require(scores.found(wanted, output, queries))
+        found = scores.require(scores.found(wanted, output, queries, repeats=True))
     import gainful
 
     with output.waiting("flipping signs", in_bytes=False):

@@ -18,7 +18,7 @@ from gainful.cli.inputs import (
     SessionOptions,
 )
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, Quiet, measures_of
-from gainful.data.collection import named_runs
+from gainful.data.collection import named_runs, named_systems, runs_apart
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
 from gainful.policy import Policy
@@ -69,8 +69,11 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
         """All files that are going to be read."""
         return (*self.qrels_and_runs, *self.score_files)
 
-    def found(self, wanted: MeasureOptions, noticed: Quiet, queries: Queries | None = None) -> Scores | None:
-        """Compute or read the scores of the queries wanted; None where no files are named."""
+    def found(
+        self, wanted: MeasureOptions, noticed: Quiet, queries: Queries | None = None, *, repeats: bool = False
+    ) -> Scores | None:
+        """Compute or read the scores of the queries wanted; None where no files are named. ``repeats``: a system may
+        have several runs."""
         if not self.files:
             refuse((*_OF_RUNS, *_OF_SCORES, "measures"), "has no meaning where no scores are read")
             return None
@@ -90,7 +93,8 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
                 f"expected judgments and runs, or --from, found only {self.qrels_and_runs[0]}", _READS_SCORES
             )
         qrels, *runs = self.qrels_and_runs
-        collection = self.started(qrels, named_runs(runs, self.names))
+        files, runs_of = runs_apart((named_systems if repeats else named_runs)(runs, self.names))
+        collection = self.started(qrels, files)
         # Loaded late, as is all that needs NumPy: by now the core is reading.
         measures = wanted.parsed()
         collection.opened()
@@ -107,7 +111,7 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
                 threads=collection.threads,
             )
         evaluations = Evaluations(found)
-        scores = Scores.of(evaluations, measures)
+        scores = Scores.of(evaluations, measures).with_repeats(runs_of)
         return replace(scores, files=self.qrels_and_runs, notices=(*evaluations.notices, *scores.notices))
 
     def require(self, found: Scores | None) -> Scores:

@@ -128,6 +128,45 @@ def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str
     return dict(zip(names, paths, strict=True))
 
 
+def named_systems(arguments: Sequence[str], given: Sequence[str] = ()) -> dict[str, str | list[str]]:
+    """The files of runs by name, as :func:`named_runs` has them; NAME=FILE,FILE is a system that was run several times.
+
+    >>> named_systems(["bm25.run", "llm=seeds/1.run,seeds/2.run"])
+    {'bm25': 'bm25.run', 'llm': ['seeds/1.run', 'seeds/2.run']}
+    """
+    repeated = {each for each in arguments if "=" in each and not os.path.lexists(each)}
+    names = iter(named_runs([each for each in arguments if each not in repeated], given).items())
+    found: dict[str, str | list[str]] = {}
+    for each in arguments:
+        name, _, files = each.partition("=")
+        system, runs = (name, files.split(",")) if each in repeated else next(names)
+        if not system or system in found or (each in repeated and "" in runs):
+            raise UsageError(f"{each}: expected NAME=RUN,RUN, found another form, or the name of another system")
+        found[system] = runs
+    return found
+
+
+def runs_apart(systems: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Every run under a name of its own, and the names of each system's runs: a list is several runs of one system.
+
+    >>> runs_apart({"bm25": "bm25.run", "llm": ["1.run", "2.run"]})
+    ({'bm25': 'bm25.run', 'llm (1)': '1.run', 'llm (2)': '2.run'}, {'bm25': ['bm25'], 'llm': ['llm (1)', 'llm (2)']})
+    """
+    runs: dict[str, Any] = {}
+    names: dict[str, list[str]] = {}
+    for system, given in systems.items():
+        several = list(given) if isinstance(given, (list, tuple)) else [given]
+        if several and several[0] is not given and isinstance(several[0], dict):
+            from gainful.data.run import holds_objects
+
+            several = [given] if holds_objects(given) else several
+        names[system] = [f"{system} ({i})" for i in range(1, len(several) + 1)] if len(several) > 1 else [system]
+        if not several or not runs.keys().isdisjoint(names[system]):
+            raise UsageError(f"{system}: expected runs with names of their own, found none, or a name twice")
+        runs |= dict(zip(names[system], several, strict=True))
+    return runs, names
+
+
 def _short_name(path: str) -> str:
     if path == "-":
         return "stdin"

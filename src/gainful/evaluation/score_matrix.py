@@ -7,6 +7,7 @@ systems and queries that all of them have.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -40,7 +41,7 @@ class ScoreMatrix:
     ``unit`` is what they are of: queries, or sessions. ``about`` is what is known of the queries, and how much each
     counts; ``worth`` how many queries of equal weight would tell as much, where scores are times their weights.
     ``repeats`` are the scores of each run (queries x runs) of systems that were run several times; ``values`` has their
-    means.
+    means. ``missing`` are systems and queries that they did not answer.
     """
 
     measure: str
@@ -57,6 +58,7 @@ class ScoreMatrix:
     about: Queries | None = None
     worth: float | None = None
     repeats: Mapping[str, Floats] = field(default_factory=dict)
+    missing: frozenset[tuple[str, str]] = frozenset()
 
     def __post_init__(self) -> None:
         choose(self.better, ("higher", "lower"), f"{self.measure}: better")
@@ -159,7 +161,9 @@ class ScoreMatrix:
         assert found.better != "neither"
         scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
         first = next(iter(evaluations.values()))
-        return cls.of(found, scores, better=found.better, unit=first.unit, bounds=found.bounds, about=first.about)
+        missing = frozenset((system, query) for system, each in evaluations.items() for query in each.missing)
+        how: dict[str, Any] = {"bounds": found.bounds, "about": first.about, "missing": missing}
+        return cls.of(found, scores, better=found.better, unit=first.unit, **how)
 
     @classmethod
     def read(
@@ -195,7 +199,7 @@ class ScoreMatrix:
     @classmethod
     def of_file(cls, file: FileScores, better: Better | None = None) -> ScoreMatrix:
         """The scores of files that have been read."""
-        how: dict[str, Any] = {"is_numbered": file.is_numbered, "reading": file.reading}
+        how: dict[str, Any] = {"is_numbered": file.is_numbered, "reading": file.reading, "missing": file.missing}
         return cls.of(file.measure, file.scores, better=better, source=file.source, **how)
 
     @property
@@ -230,6 +234,13 @@ class ScoreMatrix:
         return None if weights is None or weights.min() == weights.max() else weights
 
     @cached_property
+    def unanswered(self) -> Mapping[str, int]:
+        """How many of the queries each system did not answer, where there are some: their scores stand for nothing."""
+        known = set(self.queries)
+        counts = Counter(system for system, query in self.missing if query in known)
+        return {system: counts[system] for system in self.systems if counts[system]}
+
+    @cached_property
     def farthest(self) -> float:
         """How far apart two scores can be."""
         return farthest_apart(self.measure, self.bounds, self.means)
@@ -258,7 +269,8 @@ class ScoreMatrix:
         runs = {name: self.values[:, [self.place(run) for run in each]] for name, each in runs_of.items()}
         means = [[math.fsum(row) / len(row) for row in each.tolist()] for each in runs.values()]
         repeats = {name: each for name, each in runs.items() if each.shape[1] > 1}
-        return replace(self, systems=tuple(runs), values=np.array(means).T, repeats=repeats)
+        missing = frozenset((name, q) for name, each in runs_of.items() for run, q in self.missing if run in each)
+        return replace(self, systems=tuple(runs), values=np.array(means).T, repeats=repeats, missing=missing)
 
     def chosen(self, about: Queries) -> ScoreMatrix:
         """The same with what is known of the queries: on those that are taken, each with its weight."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -197,9 +197,9 @@ class SessionScores:
             name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
             for name, each in self.scores.items()
         }
-        return ScoreMatrix.of(
-            self.measure, scores, better=self.better, source=self.source, unit="session", bounds=self.bounds
-        )
+        missing = frozenset((system, session) for system, each in self.missing.items() for session in each)
+        how: dict[str, Any] = {"unit": "session", "bounds": self.bounds, "missing": missing}
+        return ScoreMatrix.of(self.measure, scores, better=self.better, source=self.source, **how)
 
     def notices(self) -> list[str]:
         """Which sessions take no part."""
@@ -350,6 +350,19 @@ class Scores:
         return {name: each.matrix() for name, each in self.sessions.items()}
 
     @property
+    def has_repeats(self) -> bool:
+        """Whether a system was run several times."""
+        return any(matrix.repeats for matrix in self.queries.values())
+
+    def with_repeats(self, runs_of: Mapping[str, Sequence[str]]) -> Scores:
+        """The scores of systems, whose runs these are scores of; of a system's evaluations the first stays."""
+        if all(len(names) == 1 for names in runs_of.values()):
+            return self
+        queries = {name: matrix.with_repeats(runs_of) for name, matrix in self.queries.items()}
+        evaluations = {system: self.evaluations[names[0]] for system, names in runs_of.items()}
+        return replace(self, queries=queries, evaluations=evaluations)
+
+    @property
     def conventions(self) -> tuple[str, ...]:
         """The notes that say by which conventions scores were computed; none of scores from files."""
         if not self.evaluations:
@@ -373,7 +386,7 @@ class Scores:
         """The scores on some queries, with what is known of them."""
         if self.sessions:
             raise UsageError("queries: has no meaning with sessions")
-        if self.evaluations:
+        if self.evaluations and not self.has_repeats:
             part = {name: each.chosen(queries) for name, each in self.evaluations.items()}
             found = Scores._of_evaluations(part, list(self.queries))
         else:

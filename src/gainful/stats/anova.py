@@ -145,6 +145,18 @@ def two_way(scores: Floats) -> TwoWayAnova:
     )
 
 
+def system_by_query(means: Floats, repeats: Sequence[Floats]) -> tuple[Effect, Effect] | None:
+    """The interaction of systems and queries, and the noise between runs that it is tested against; None without such.
+
+    ``means`` are queries x systems, ``repeats`` each system's queries x runs. What runs have for all queries is in
+    neither: F = residual mean square of the means / (mean square within queries and runs x mean of 1 / runs).
+    """
+    within, cells = [two_way(each).residual for each in repeats], two_way(means).residual
+    share = math.fsum(1 / each.shape[1] for each in repeats) / len(repeats)
+    noise = Effect.of(share * math.fsum(each.sum_of_squares for each in within), sum(each.df for each in within))
+    return (Effect.of(cells.sum_of_squares, cells.df, noise), noise) if noise.mean_square else None
+
+
 @dataclass(frozen=True, eq=False)
 class FactorAnova:
     """An effect for each factor, or combination of factors, after all others; ``residual`` is what they leave over."""

@@ -848,6 +848,8 @@ def compare_several(
         if plan.procedure != "maxt" or plan.test not in (None, "t") or plan.correction == "maxt":
             named = plan.procedure if plan.procedure != "maxt" else plan.test or "maxt"
             raise UsageError(f"{named}: knows nothing of noise between several runs of a system; the test t does")
+        if plan.margin is not None:
+            raise UsageError("margin: needs one run of each system, or two systems at a time")
         plan = replace(plan, test="t")
     families = families_of(list(matrices.values()), plan, progress)
     found = {}

@@ -42,7 +42,8 @@ from gainful.stats.paired_tests import (
 class NamedPair:
     """What was found of a system and its baseline: who they are, by which measure, and at which level.
 
-    ``left_out`` is how many queries lack a score of either; ``unit`` is what a score is of.
+    ``left_out`` is how many queries lack a score of either, ``unanswered`` how many of those that count each did not
+    answer; ``unit`` is what a score is of.
     """
 
     names: tuple[str, str] = ("A", "B")
@@ -50,6 +51,7 @@ class NamedPair:
     better: str = "higher"
     alpha: float = 0.05
     left_out: int = 0
+    unanswered: tuple[int, int] = (0, 0)
     unit: str = "query"
 
     @property
@@ -118,7 +120,9 @@ def margin_verdict(
 def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
     """The fields of a :class:`NamedPair`."""
     of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
-    return {"names": (system, baseline), **of, "left_out": len(scores.left_out), "alpha": alpha}
+    unanswered = tuple(scores.unanswered.get(name, 0) for name in (system, baseline))
+    counts = {"left_out": len(scores.left_out), "unanswered": unanswered}
+    return {"names": (system, baseline), **of, **counts, "alpha": alpha}
 
 
 #: From so many queries on, rank tests often call systems with equal means different.
@@ -286,6 +290,7 @@ class PairResult(TestedPair):
 
     effective: float
     nonzero: int
+    runs: Sequence[int]
     wins: int
     ties: int
     losses: int
@@ -351,6 +356,7 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         n=scores.n,
         effective=scores.weight,
         nonzero=scores.nonzero,
+        runs=[matrix.repeats[name].shape[1] if name in matrix.repeats else 1 for name in (system, baseline)],
         wins=wins,
         ties=scores.n - wins - losses,
         losses=losses,

@@ -139,7 +139,7 @@ class GeneralisedRecallOptions(_RecallOptions):
     gain: Gain | str | Mapping[float, float] = "scaled"
 
 
-def _read_values(texts: Sequence[str], option: str) -> list[object]:
+def read_values(texts: Sequence[str], option: str) -> list[object]:
     """Values between commas, but not those in a map's braces; the option may be repeated."""
     parts = [part.strip() for text in texts for part in re.findall(r"(?:\{[^}]*\}|[^,])+", text)]
     if not parts:
@@ -153,7 +153,7 @@ def _read_varied(texts: Sequence[str], option: str) -> dict[str, list[object]]:
     """NAME=V,V,... as values by name; what has no name belongs to the one before it."""
     values: dict[str, list[object]] = {}
     name = None
-    for part in map(str, _read_values(texts, option)):
+    for part in map(str, read_values(texts, option)):
         key, equals, value = part.partition("=")
         if equals:
             name = key.strip()
@@ -163,37 +163,57 @@ def _read_varied(texts: Sequence[str], option: str) -> dict[str, list[object]]:
     return values
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Varied:
+    """What is varied of runs and of sessions alike."""
+
+    gain: Sequence[object] | None = setting(
+        None,
+        "What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
+        "of ADM the values of the categories (urs).",
+        metavar="G,...",
+        read_all=read_values,
+        shown="0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, for as many levels as there are",
+    )
+    base: Sequence[object] | None = setting(
+        None, "Bases of the discounts' logarithms.", metavar="B,...", read_all=read_values, shown="2, e, 10"
+    )
+    at: Sequence[object] | None = setting(
+        None, "Depths.", metavar="K,...", read_all=read_values, shown="10, 30, 100, 200, of sessions 5, 10, 20"
+    )
+    vary: Mapping[str, Sequence[object]] | None = setting(
+        None, "Another parameter: srs=rank,minmax, query_base=2,4.", metavar="NAME=V,...", read_all=_read_varied
+    )
+    policy: Policy | str | None = None
+    threads: int | None = None
+
+
 @dataclass(frozen=True)
-class SensitivityOptions:
+class SessionSensitivityOptions(_Varied):
+    """What is asked of :func:`gainful.assess_session_sensitivity`."""
+
+    qrels: QrelsLike | Judged
+    systems: Mapping[str, Sessions | Iterable[Sessions] | Source]
+    _: KW_ONLY
+    measure: str | Measure = "nsDCG"
+    judged_by: str | None = None
+    topics: TopicsLike | None = None
+
+
+@dataclass(frozen=True)
+class SensitivityOptions(_Varied):
     """What is asked of :func:`gainful.assess_sensitivity`."""
 
     qrels: QrelsLike | Judged
     runs: Mapping[str, RunLike]
     _: KW_ONLY
     measure: str | Measure = "nDCG"
-    gain: Sequence[object] | None = setting(
-        None,
-        "What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
-        "of ADM the values of the categories (urs).",
-        metavar="G,...",
-        read_all=_read_values,
-        shown="0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, for as many levels as there are",
-    )
     discount: Sequence[str] | None = setting(
         None,
         "jarvelin2002, burges2005 (no base can change nDCG with it: it cancels), ...",
         metavar="D,...",
-        read_all=_read_values,
+        read_all=read_values,
         shown="jarvelin2002, none",
-    )
-    base: Sequence[object] | None = setting(
-        None, "Bases of the discounts' logarithms.", metavar="B,...", read_all=_read_values, shown="2, e, 10"
-    )
-    at: Sequence[object] | None = setting(
-        None, "Depths.", metavar="K,...", read_all=_read_values, shown="10, 30, 100, 200"
-    )
-    vary: Mapping[str, Sequence[object]] | None = setting(
-        None, "Another parameter of the measure: srs=rank,minmax.", metavar="NAME=V,...", read_all=_read_varied
     )
     scenario: Iterable[str | Scenario] | str | None = setting(
         None,
@@ -205,8 +225,6 @@ class SensitivityOptions:
     scenarios: str | os.PathLike[str] | None = setting(
         None, "A TOML file that defines scenarios.", kind="file", metavar="FILE"
     )
-    policy: Policy | str | None = None
-    threads: int | None = None
 
 
 @dataclass(frozen=True)

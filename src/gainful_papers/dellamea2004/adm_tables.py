@@ -53,12 +53,10 @@ def concluded(what: str, says: str, finds: str, margin: float, rule: str, system
     """
     step = _exchange(systems)
     if step > fine:
-        few = f"with {systems} systems one exchange of neighbours changes tau by {step:.3f}: too much to tell"
-        return Claim.undecided(what, says, finds, few)
-    if abs(margin) < step - _EPSILON:
-        near = f"{rule}; here the margin is {_fine(abs(margin))}, less than one exchange"
-        return Claim.undecided(what, says, finds, near)
-    return Claim.remark(what, says, finds, margin > 0, rule)
+        rule = f"with {systems} systems one exchange of neighbours changes tau by {step:.3f}: too much to tell"
+    elif abs(margin) < step - _EPSILON:
+        rule += f"; here the margin is {_fine(abs(margin))}, less than one exchange"
+    return Claim.remark(what, says, finds, step <= fine and margin >= step - _EPSILON, rule)
 
 
 #: The five measures in the order of Table 3, and the table's lower triangle.
@@ -201,8 +199,6 @@ def _conclusions(taus: dict[tuple[str, str], float | None], systems: int) -> Ite
 
     def beside(statement: tuple[str, str], one: list[float], other: list[float], margin: float, rule: str) -> Claim:
         finds = f"{numbers(one, 3)} beside {numbers(other, 3)}"
-        if len({*one, *other}) == 1:
-            return Claim.undecided(*statement, finds, "all the same: these systems cannot tell")
         fine = _NEAR if statement is recall else _SLIGHTLY / 2
         return concluded(*statement, finds, margin, rule, systems, fine)
 

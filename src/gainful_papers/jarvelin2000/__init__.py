@@ -6,21 +6,36 @@ on any judgments and runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 
 from gainful import Gain, Report, RunLike, parse, recall_levels
 from gainful.data.judged import Judged
 from gainful.notation import count_of, number_text
-from gainful_papers.claims import Case, Claim, Section, Study, by_rank, claims_tables, graded_levels, numbers
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful_papers.claims import (
+    MOST_LEVELS,
+    Case,
+    Claim,
+    Section,
+    Study,
+    by_rank,
+    check_last_rank,
+    claims_tables,
+    gains_for,
+    numbers,
+)
 from gainful_papers.jarvelin2000.case_study import (
     LARGEST_PER_CENT,
     LARGEST_POINTS,
     RECALL_BASES,
     TABLE_1,
+    factor_section,
     figure_1,
     recall_bases,
     recall_bases_text,
@@ -31,6 +46,7 @@ from gainful_papers.jarvelin2000.curve_readings import (
     BASES,
     DCG_DEPTH,
     Panel,
+    Weights,
     drawn_weights,
     gain_figure,
     section_3_6,
@@ -68,37 +84,48 @@ def study(
     runs: Mapping[str, RunLike],
     *,
     baseline: str | None = None,
+    factors: Mapping[str, Mapping[str, str]] | str | None = None,
+    gain: Sequence[object] | None = None,
+    base: Sequence[object] = BASES,
+    at: int | None = None,
     threads: int | None = None,
 ) -> Study:
     """The case study of section 3 on these runs: recall bases, Table 1, Figures 1 to 3, and what is read off them.
 
-    Differences are to ``baseline``, else to the first run; what depends on which that is, is then undecided. Runs are
-    read three times.
-
-    >>> from gainful import Policy, Qrels
-    >>> judged = Judged(Qrels.from_dict({"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "c": 2}}), Policy())
-    >>> found = study(judged, {"one": {"q1": ["a", "b"], "q2": ["c", "a"]}, "two": {"q1": ["b", "a"], "q2": ["a"]}})
-    >>> [section.name for section in found.sections][:3]
-    ['Section 3.2', 'Table 1', 'Figure 1']
+    Differences are to ``baseline``, else to the first run; what depends on which that is, is then undecided. With two
+    ``factors`` of runs, which the paper's are made of (structure and expansion), Table 1 is analysed by these. ``gain``
+    are weights instead of the paper's, ``base`` bases (the first is drawn), ``at`` the last rank of both figures.
+    Runs are read three times.
     """
     case = Case.of(_KEY, judged, runs, threads)
-    drawn = drawn_weights(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
-    levels = recall_levels(judged, case.runs, by="level", baseline=baseline, threads=case.threads)
-    curves = case.gain_curves([weights.measure(base) for base in (None, *BASES) for weights in drawn])
-    ends = case.evaluate([weights.measure(base, DCG_DEPTH) for base in BASES for weights in drawn])
-    cumulated = [Panel(curves, weights) for weights in drawn]
-    by_base = {base: [Panel(curves, weights, base) for weights in drawn] for base in BASES}
+    grades, occurring = GradeLevels.of(judged), [grade for grade in judged.levels.tolist() if grade > 0]
+    given, bases = gains_for(_KEY, judged, grades, gain), [str(each) for each in base]
+    check_last_rank(at)
+    drawn = drawn_weights(grades, occurring)
+    if gain is not None:
+        drawn = tuple(
+            Weights(letter, "weights", str(each)) for letter, each in zip(ascii_uppercase, given, strict=False)
+        )
+    # Of very many grades the middle one and the highest, and all above them.
+    few, middle = len(occurring) <= MOST_LEVELS, occurring[len(occurring) // 2]
+    which: Any = {"by": "level"} if few else {"by": "rel", "levels": [middle, occurring[-1]]}
+    levels = recall_levels(judged, case.runs, **which, baseline=baseline, threads=case.threads)
+    curves = case.gain_curves([weights.measure(each) for each in (None, *bases) for weights in drawn])
+    ends = case.evaluate([weights.measure(each, at or DCG_DEPTH) for each in bases for weights in drawn])
+    cumulated = [Panel(curves, weights, depth=at) for weights in drawn]
+    by_base = {each: [Panel(curves, weights, each, at) for weights in drawn] for each in bases}
     about_2 = (
         "Cumulated gain by rank, averaged over queries; the best possible list has the recall base's gains in order."
     )
-    about_3 = "Cumulated gain by rank, divided by the logarithm (base 2) of the rank."
+    about_3 = f"Cumulated gain by rank, divided by the logarithm (base {bases[0]}) of the rank."
     sections = (
         recall_bases(levels),
         table_1_section(levels, is_chosen=baseline is not None),
+        *(() if factors is None else (factor_section(levels, factors),)),
         figure_1(levels),
         gain_figure("Figure 2", about_2, cumulated),
         section_3_6(cumulated),
-        gain_figure("Figure 3", about_3, by_base["2"]),
+        gain_figure("Figure 3", about_3, by_base[bases[0]]),
         section_3_7(by_base, ends),
     )
     data = (

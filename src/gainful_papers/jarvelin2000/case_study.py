@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from gainful import InputError, RecallLevels, Report, ScoreMatrix
+from gainful import InputError, RecallLevels, Report, ScoreMatrix, compare_factors
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.page import Cell, Table, head
 from gainful.stats.stability import Leads
@@ -43,7 +44,6 @@ _OF_POINTS = 100.0
 #: p that differ by no more than this share of them are the same.
 _SAME_P = 1e-9
 
-_TIED = "levels with the same value decide nothing"
 _NOT_CHOSEN = "it depends on the baseline, which is the first run here: --baseline (baseline in Python) chooses one"
 
 _SKIPS = "queries without a document of the level are left out (undefined=skip)"
@@ -111,6 +111,17 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
     return replace(section, conventions=tuple(Report(found.evaluations).signatures))
 
 
+def factor_section(found: RecallLevels, factors: Mapping[str, Mapping[str, str]] | str) -> Section:
+    """Table 1 by two factors of runs, as structure and expansion are of the paper's: effects and interaction."""
+    runs = {evaluation.run: evaluation for evaluation in found.evaluations}
+    parts: list[Any] = []
+    for base in found.bases:
+        scores = ScoreMatrix.from_evaluations(runs, base.average_precision)
+        parts += [f"AvP at {base}:", *compare_factors(scores, factors=factors).page(places=_PLACES).parts]
+    about = "The paper's query types are structures with and without expansion: what either does, and both together."
+    return Section("Section 3.5, factors", about, parts)
+
+
 def figure_1(found: RecallLevels) -> Section:
     """Figure 1: a chart of P-R curves a level, and how far the curves are apart."""
     widths = []
@@ -120,7 +131,7 @@ def figure_1(found: RecallLevels) -> Section:
         gaps = [max(at) - min(at) for at in zip(*known, strict=True)] if len(known) > 1 else [math.nan]
         widths.append(max(gaps))
     finds = numbers(widths, _PLACES)
-    claim = _greater_above("distance of the curves", "greater at higher levels", finds, widths, 1.0)
+    claim = Claim.rising("distance of the curves", "greater at higher levels", finds, widths, 1.0)
     levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
     section = Section.of(
         "Figure 1",
@@ -168,7 +179,7 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
         known = [value for value in values if not math.isnan(value)]
         spreads.append(100 * (max(known) - min(known)) if len(known) > 1 else math.nan)
     says = f"greater at higher levels: {numbers(papers, 1)}"
-    yield _greater_above("best - worst, points", says, numbers(spreads, 1), spreads, _OF_POINTS)
+    yield Claim.rising("best - worst, points", says, numbers(spreads, 1), spreads, _OF_POINTS)
     what, says = "largest gain over the baseline", "at the highest level"
     gained = [
         (base, run, difference.points, difference.per_cent)
@@ -186,10 +197,8 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
         base, run, points, per_cent = largest[-1]
         at = list(dict.fromkeys(str(each[0]) for each in largest))
         share = "" if per_cent is None else f" ({per_cent:.1f} %)"
-        if is_chosen and len(at) == 1:
-            yield Claim.remark(what, says, f"at {base}", base is found.bases[-1])
-        else:
-            yield Claim.undecided(what, says, f"at {listed(at)}", _TIED if is_chosen else _NOT_CHOSEN)
+        is_there = is_chosen and at == [str(found.bases[-1])]
+        yield Claim.remark(what, says, f"at {listed(at)}", is_there, "" if is_chosen else _NOT_CHOSEN)
         yield Claim.beside(
             "its size",
             f"{LARGEST_POINTS} points ({LARGEST_PER_CENT} %)",
@@ -200,24 +209,13 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
     yield _most_significant([str(base) for base in found.bases], tests)
 
 
-def _greater_above(what: str, says: str, finds: str, differences: Sequence[float], scale: float) -> Claim:
-    """Whether differences rise with the level; where runs differ at none, or levels are equal, nobody can say."""
-    if not any(settled(differences, scale)):
-        return Claim.undecided(what, says, "no difference at any level")
-    return Claim.rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
-
-
 def _most_significant(levels: Sequence[str], tests: Sequence[FriedmanRow | None]) -> Claim:
     """At which level p is smallest; that of very many queries is the smallest float there is at several."""
     what, says = "Friedman's p by level", "smallest at the highest level"
     ps = [row.friedman.p for row in tests if row is not None and row.friedman.f is not None]
     if len(ps) < len(tests):
         return Claim.undecided(what, says, "too few queries to test")
-    if min(ps) == 1:
-        return Claim.undecided(what, says, "no difference at any level")
     printed = ", ".join(map(p_words, ps))
     least = [level for level, p in zip(levels, ps, strict=True) if math.isclose(p, min(ps), rel_tol=_SAME_P)]
-    if levels[-1] in least and len(least) > 1:
-        return Claim.undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
-    return Claim.remark(what, says, f"at {listed(least)}: {printed}", levels[-1] in least, note)
+    return Claim.remark(what, says, f"at {listed(least)}: {printed}", least == [levels[-1]], note)

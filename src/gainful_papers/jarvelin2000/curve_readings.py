@@ -13,7 +13,7 @@ from gainful import Evaluation, GainCurves, Measure, parse
 from gainful.notation import number_text
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
-from gainful_papers.claims import Claim, Section, claims_tables, highest, numbers, table
+from gainful_papers.claims import MOST_LEVELS, Claim, Section, claims_tables, highest, numbers, table
 from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
 
 #: The paper's vectors have 200 components; its figures go to ranks 100 (CG) and 50 (DCG).
@@ -22,12 +22,8 @@ DEPTH, CG_DEPTH, DCG_DEPTH = 200, 100, 50
 #: The bases of the logarithm: from impatient users to persistent ones.
 BASES = ("2", "e", "10")
 
-#: The ranks over which distances to the ideal are read.
-_CG_REGION, _DCG_REGION = (20, CG_DEPTH), (10, DCG_DEPTH)
-
 _WIDEST = 30
-_TIED = "equal values decide nothing"
-_SAME, _NO_GAIN = "all runs gain the same", "no run gains anything"
+_NO_GAIN = "no run gains anything"
 
 
 class Weights(NamedTuple):
@@ -50,7 +46,7 @@ class Weights(NamedTuple):
 def drawn_weights(levels: GradeLevels, occurring: Sequence[float] = ()) -> tuple[Weights, ...]:
     """On the paper's scale 0-0-2-3 and 0-0-0-3; on others all but the lowest level, and the highest alone.
 
-    Where these are the same for all grades that occur, the highest is drawn alone.
+    Where these are the same for all grades that occur, the highest is drawn alone; of very many grades each counts.
 
     >>> [str(weights) for weights in drawn_weights(GradeLevels.of_grades([1, 2, 3]))]
     ['levels 2&3 (0-0-2-3)', 'level 3 (0-0-0-3)']
@@ -58,23 +54,25 @@ def drawn_weights(levels: GradeLevels, occurring: Sequence[float] = ()) -> tuple
     ['level 3 (0-0-0-3)']
     """
     grades, top = levels.levels, number_text(levels.levels[-1])
-    highest_alone = levels.weighted([*[0.0] * (len(grades) - 1), grades[-1]])
-    b = Weights("B", f"level {top}", str(highest_alone))
+    if len(grades) > MOST_LEVELS:
+        return (Weights("A", "all grades", "linear"),)
+    b = Weights("B", f"level {top}", str(levels.weighted([*[0.0] * (len(grades) - 1), grades[-1]])))
     if not set(grades[1:-1]).intersection(occurring or grades):
         return (b,)
-    between = "&" if len(grades) == 3 else " to "
-    return Weights("A", f"levels 2{between}{top}", str(levels.weighted([0.0, *grades[1:]]))), b
+    label = f"levels {number_text(grades[1])}{'&' if len(grades) == 3 else ' to '}{top}"
+    return Weights("A", label, str(levels.weighted([0.0, *grades[1:]]))), b
 
 
 class Panel(GainPanel):
     """The curves of CG or of DCG by a base, read sideways; and which runs have most and least at the figure's end."""
 
-    def __init__(self, curves: GainCurves, weights: Weights, base: str | None = None) -> None:
-        name, number, region = ("CG", 2, _CG_REGION) if base is None else ("DCG", 3, _DCG_REGION)
+    def __init__(self, curves: GainCurves, weights: Weights, base: str | None = None, depth: int | None = None) -> None:
+        name, number, first, last = ("CG", 2, 20, CG_DEPTH) if base is None else ("DCG", 3, 10, DCG_DEPTH)
+        last = last if depth is None else depth
         self.weights, self.figure = weights, f"{number}{weights.panel}"
         title = f"{self.figure}: {name}{f', base {base}' if base else ''}, {weights}"
-        super().__init__(curves, weights.measure(base), region[1], title)
-        self.reading = curves.sideways(self.measure, regions=[region])
+        super().__init__(curves, weights.measure(base), last, title)
+        self.reading = curves.sideways(self.measure, regions=[(first, last)])
         self.ends = self.at(self.depth)
         self.best, self.worst = highest(self.ends), highest({run: -end for run, end in self.ends.items()})
         #: By how much the best run is ahead of the worst at the end.
@@ -163,18 +161,20 @@ def section_3_7(by_base: Mapping[str, Sequence[Panel]], ends: Mapping[str, Evalu
 
     ``ends`` are the scores at the end of the figure.
     """
-    panels = by_base[BASES[0]]
+    panels = next(iter(by_base.values()))
     claims = [*_read_claims(panels), *_highest_level_alone(panels)]
     for of_bases in zip(*by_base.values(), strict=True):
-        claims += _base_claims(of_bases, ends)
-    about = "The same of discounted gain (base 2), and what the base of the logarithm changes."
+        claims += _base_claims(of_bases, list(by_base), ends)
+    about = f"The same of discounted gain (base {next(iter(by_base))}), and what the base of the logarithm changes."
     return Section("Section 3.7", about, claims_tables("What the paper reads off its Figure 3", claims))
 
 
 def _read_claims(panels: Sequence[Panel]) -> Iterator[Claim]:
     """What the paper reads, beside the same of these runs."""
     for panel in panels:
-        read, label = _PAPER[panel.figure], f"{panel.figure}: "
+        read, label = _PAPER.get(panel.figure), f"{panel.figure}: "
+        if read is None:
+            continue
         yield Claim.beside(f"{label}documents for 10", read.needed, needed_text(panel.needed(10), DEPTH))
         if read.needed_for_5:
             yield Claim.beside(f"{label}documents for 5", read.needed_for_5, needed_text(panel.needed(5), DEPTH))
@@ -216,30 +216,24 @@ def _highest_level_alone(panels: Sequence[Panel]) -> Iterator[Claim]:
         yield Claim.undecided(proportional, "larger", _NO_GAIN)
         return
     ideal = max(float(panel.ideal.values[-1]) for panel in panels if panel.ideal is not None)
-    yield _larger(absolute, "smaller", found[0], points[::-1], ideal, note)
-    yield _larger(proportional, "larger", found[1], shares, 1.0)
+    yield Claim.rising(absolute, "smaller", found[0], points[::-1], ideal, note)
+    yield Claim.rising(proportional, "larger", found[1], shares, 1.0)
 
 
-def _larger(what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
-    return Claim.rising(what, says, finds, values, scale, note, tied=_TIED, missing="-: the ideal gains nothing")
-
-
-def _base_claims(of_bases: Sequence[Panel], ends: Mapping[str, Evaluation]) -> Iterator[Claim]:
+def _base_claims(of_bases: Sequence[Panel], bases: Sequence[str], ends: Mapping[str, Evaluation]) -> Iterator[Claim]:
     """Of the figure with all but the lowest level the paper has numbers; they are of base 2 and of base 10."""
     differences = [panel.spread for panel in of_bases]
     last, figure, weights = of_bases[-1], of_bases[0].figure, of_bases[0].weights
-    grows = f"{figure}: best - worst at {DCG_DEPTH}, base {', '.join(BASES)}"
+    grows = f"{figure}: best - worst at {last.depth}, base {', '.join(bases)}"
     says = "grows: 4 to 13 points" if weights.panel == "A" else "grows"
-    first, *others = (cell_of("", weights.measure(base, DCG_DEPTH), (), ends, tested=True) for base in BASES)
-    for base, other in zip(BASES[1:], others, strict=True):
-        what = f"{figure}: order of runs, bases {BASES[0]} and {base}"
+    first, *others = (cell_of("", weights.measure(base, last.depth), (), ends, tested=True) for base in bases)
+    for base, other in zip(bases[1:], others, strict=True):
+        what = f"{figure}: order of runs, bases {bases[0]} and {base}"
         yield Claim.order(what, "findings are similar", first, other, changes=False)
-    if not any(differences):
-        yield Claim.undecided(grows, says, _SAME)
-        return
-    yield _larger(grows, says, numbers(differences, 1), differences, max(panel.ends[panel.best] for panel in of_bases))
+    most = max(panel.ends[panel.best] for panel in of_bases)
+    yield Claim.rising(grows, says, numbers(differences, 1), differences, most)
     if weights.panel == "A":
         worst = last.ends[last.worst]
         share = f"{100 * differences[-1] / worst:.0f} %" if worst else "-"
-        what, finds = f"{figure}: the same in base {BASES[-1]}", f"{differences[-1]:.1f} points ({share})"
+        what, finds = f"{figure}: the same in base {bases[-1]}", f"{differences[-1]:.1f} points ({share})"
         yield Claim.beside(what, "13 points (or 27 %) better than the remaining", finds)

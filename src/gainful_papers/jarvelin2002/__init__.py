@@ -12,7 +12,7 @@ from functools import cache
 
 from gainful import Gain, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
-from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, claims_tables, table
+from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, claims_tables, table, without_empty_bases
 from gainful_papers.jarvelin2002.discussion import (
     base_section,
     discussed_measures,
@@ -41,22 +41,28 @@ def study(
     runs: Mapping[str, RunLike],
     *,
     other: QrelsLike | None = None,
+    gain: Sequence[object] | None = None,
+    base: Sequence[object] = (2, 10),
+    at: int | None = None,
     threads: int | None = None,
 ) -> Study:
     """The case study on any graded judgments and runs: tables, figures, and the points that the article makes.
 
-    ``other`` are judgments of the same documents by somebody else, for Table 1. Runs are read twice.
+    ``other`` are judgments of the same documents by somebody else, for Table 1. ``gain`` are weights instead of the
+    article's (figures have the first two), ``base`` bases instead of 2 and 10 (the first is used, others are compared
+    with it), ``at`` the last rank instead of 100 and 200. Runs are read twice.
     """
     case = Case.of(KEY, judged, runs, threads)
-    weights = Weights(judged)
-    evaluations = case.evaluate(dict.fromkeys([*table_2_measures(weights).values(), *discussed_measures(weights)]))
+    weights = Weights(judged, gain, base, at)
+    wanted = dict.fromkeys([*table_2_measures(weights).values(), *discussed_measures(weights)])
+    evaluations = replace(case, judged=without_empty_bases(judged)).evaluate(wanted)
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
     noted = {run: replace(each, measures=each.measures[:2], raw=each.raw[:2]) for run, each in evaluations.items()}
     sections = (
         recall_section(judged, weights),
         *(() if other is None else (table_1_section(judged, Qrels.of(other)),)),
         *figure_sections(case, weights),
-        table_2_section(judged, weights, evaluations),
+        table_2_section(weights, evaluations),
         last_rank_section(evaluations, weights),
         base_section(evaluations, weights),
     )

@@ -12,32 +12,31 @@ from gainful.stats.rank_tests import friedman
 from gainful.stats.stability import Leads
 from gainful.tasks.sensitivity.sensitivity_grid import cell_of
 from gainful_papers.claims import Claim, Section, claims_tables
-from gainful_papers.jarvelin2002.setting import LAST_RANK, Weights, average
+from gainful_papers.jarvelin2002.setting import DEPTH, Weights
 
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100.
-_EARLY, _LATE = 10, 100
-#: Beside base 2, which all other measures have.
-_LARGE_BASE = 10.0
+_EARLY = 10
 
 
 def discussed_measures(weights: Weights) -> list[Measure]:
     """What the sections below are made of, beside the measures of Table 2."""
-    gains = (weights.flat, weights.tenfold)
+    ends = (_EARLY, weights.depth)
     return [
-        *(average(kind, gain, k) for kind in ("nCG", "nDCG") for gain in gains for k in (_EARLY, _LATE)),
-        average("nDCG", weights.tenfold, base=_LARGE_BASE),
+        *(weights.average(kind, gain, k) for kind in ("nCG", "nDCG") for gain in (weights.a, weights.b) for k in ends),
+        *(weights.average("nDCG", weights.b, base=base) for base in weights.bases[1:]),
     ]
 
 
 def last_rank_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
     """What the last rank considered decides."""
     claims: list[Claim] = []
-    for gain in (weights.flat, weights.tenfold):
+    last = weights.depth
+    for gain in dict.fromkeys((weights.a, weights.b)):
         early, late = (
-            [_leads(evaluations, average(kind, gain, k)) for kind in ("nCG", "nDCG")] for k in (_EARLY, _LATE)
+            [_leads(evaluations, weights.average(kind, gain, k)) for kind in ("nCG", "nDCG")] for k in (_EARLY, last)
         )
-        claims += last_rank_claims(str(gain), *zip(early, late, strict=True))
-    about = f"Whether the last rank considered matters: averages over ranks 1 to {_EARLY}, and over ranks 1 to {_LATE}."
+        claims += last_rank_claims(str(gain), *zip(early, late, strict=True), last=last)
+    about = f"Whether the last rank considered matters: averages over ranks 1 to {_EARLY}, and over ranks 1 to {last}."
     return Section.of("Section 4, last rank", about, claims_tables("Said of the last rank", claims))
 
 
@@ -49,22 +48,24 @@ def _leads(evaluations: Mapping[str, Evaluation], measure: Measure) -> Leads:
         return Leads(*np.zeros((2, math.comb(len(evaluations), 2)), bool))
 
 
-def last_rank_claims(gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Leads]) -> Iterator[Claim]:
+def last_rank_claims(
+    gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Leads], *, last: int = DEPTH
+) -> Iterator[Claim]:
     """What the article says of pairs by nCG and by nDCG, each over few ranks and over many, under some weights."""
     (early, late), (early_ndcg, late_ndcg) = ncg, ndcg
     lost, none_differs = early.not_in(late), f"no pair is significantly different to {_EARLY}"
-    what, says = f"{gain}: pairs apart by nCG to {_EARLY}, not to {_LATE}", "there may be some"
+    what, says = f"{gain}: pairs apart by nCG to {_EARLY}, not to {last}", "there may be some"
     finds = f"{lost.sum()} of {early.number}" if early.number else none_differs
     yield Claim.remark(what, says, finds, bool(lost.any()))
     # "If one uses nDCG in the previous case the difference earned by the method A would be preserved".
     kept = int((lost & early.also_in(early_ndcg) & early.also_in(late_ndcg)).sum())
     what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
     finds = f"{kept} of {lost.sum()} preserved" if lost.any() else "nCG loses none"
-    note = f"preserved: nDCG finds the pair different both to {_EARLY} and to {_LATE}; it holds where most of them are"
+    note = f"preserved: nDCG finds the pair different both to {_EARLY} and to {last}; it holds where most of them are"
     yield Claim.statement(what, says, finds, bool(2 * kept > lost.sum()) if lost.any() else None, note)
     both = early.also_in(early_ndcg)
     by_ncg, by_ndcg = int((both & lost).sum()), int((both & early_ndcg.not_in(late_ndcg)).sum())
-    what, says = f"{gain}: pairs lost from {_EARLY} to {_LATE}", "it matters, particularly for nCG"
+    what, says = f"{gain}: pairs lost from {_EARLY} to {last}", "it matters, particularly for nCG"
     finds = f"nCG {by_ncg}, nDCG {by_ndcg} of {both.sum()}" if both.any() else none_differs
     note = f"of the pairs that differ by both to {_EARLY}; it holds where nCG loses more of them than nDCG"
     yield Claim.statement(what, says, finds, by_ncg > by_ndcg if by_ncg or by_ndcg else None, note)
@@ -72,10 +73,15 @@ def last_rank_claims(gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Lea
 
 def base_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
     """What the base of the discount decides."""
-    gain = weights.tenfold
-    two, ten = (
-        cell_of("", average("nDCG", gain, base=base), (), evaluations, tested=True) for base in (2.0, _LARGE_BASE)
-    )
-    claim = Claim.order("bases 2 and 10", "results do not vary markedly", two, ten, changes=False)
-    about = f"Whether the base of the discount matters: averages over ranks 1 to {LAST_RANK} with the weights {gain}."
-    return Section("Section 3.3", about, claims_tables("Said of the base", [claim]))
+    says = "results do not vary markedly"
+    (first, *others), gain = weights.bases, weights.b
+    found = {
+        base: cell_of("", weights.average("nDCG", gain, base=base), (), evaluations, tested=True)
+        for base in weights.bases
+    }
+    claims = [
+        Claim.order(f"bases {first} and {base}", says, found[first], found[base], changes=False) for base in others
+    ]
+    ranks = f"averages over ranks 1 to {weights.last_rank} with the weights {gain}"
+    about = f"Whether the base of the discount matters: {ranks}."
+    return Section("Section 3.3", about, claims_tables("Said of the base", claims))

@@ -12,10 +12,8 @@ from gainful.pages.charts import shortened
 from gainful.tasks.sensitivity.sensitivity_grid import Cell, cell_of
 from gainful_papers.claims import Case, Claim, Floats, Section, claims_tables, table
 from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
-from gainful_papers.jarvelin2002.setting import Weights, measure
+from gainful_papers.jarvelin2002.setting import Weights
 
-#: The last rank of the figures.
-DEPTH = 100
 _KINDS = {"Figure 1": "CG", "Figure 2": "DCG", "Figure 3": "nCG", "Figure 4": "nDCG"}
 
 _ROUNDING = 1e-12
@@ -28,9 +26,9 @@ _NOTHING = "no run gains anything"
 class Panel(GainPanel):
     """One half of a figure: the curves of all runs, and the ideal's, under one weighting scheme."""
 
-    def __init__(self, curves: GainCurves, letter: str, kind: str, gain: Gain) -> None:
-        super().__init__(curves, measure(kind, gain, DEPTH), DEPTH, f"{letter} {kind}, {gain}")
-        self.letter, self.kind, self.gain = letter, kind, gain
+    def __init__(self, curves: GainCurves, letter: str, kind: str, gain: Gain, weights: Weights) -> None:
+        super().__init__(curves, weights.measure(kind, gain), weights.depth, f"{letter} {kind}, {gain}")
+        self.letter, self.gained = letter, weights.measure(kind.removeprefix("n"), gain)
         #: Runs x ranks.
         self.values = np.array([curve.values for curve in self.runs])
         self.best = self.runs[int(self.values[:, -1].argmax())]
@@ -40,8 +38,7 @@ class Panel(GainPanel):
     def ordered(self) -> Cell:
         """The runs at the last rank. Average vectors over the average ideal have the order of the vectors themselves:
         of shares, too, the test is of gains."""
-        gained = measure(self.kind.removeprefix("n"), self.gain, DEPTH)
-        return cell_of("", gained, (), self.curves.evaluations, tested=True)
+        return cell_of("", self.gained, (), self.curves.evaluations, tested=True)
 
     @property
     def below_ideal(self) -> Floats:
@@ -57,10 +54,12 @@ class Panel(GainPanel):
 
 def figure_sections(case: Case, weights: Weights) -> Iterator[Section]:
     """Figures 1 to 4; normalised curves are ratios of means, as the article has them."""
-    wanted = [measure(kind, gain, DEPTH) for kind in _KINDS.values() for gain in (weights.flat, weights.tenfold)]
-    curves = case.gain_curves(wanted, average="means")
+    gains = list(dict.fromkeys((weights.a, weights.b)))
+    curves = case.gain_curves(
+        [weights.measure(kind, gain) for kind in _KINDS.values() for gain in gains], average="means"
+    )
     panels = [
-        (Panel(curves, "(a)", kind, weights.flat), Panel(curves, "(b)", kind, weights.tenfold))
+        (Panel(curves, "(a)", kind, weights.a, weights), Panel(curves, "(b)", kind, weights.b, weights))
         for kind in _KINDS.values()
     ]
     one, two, three, four = panels
@@ -77,13 +76,13 @@ def figure_sections(case: Case, weights: Weights) -> Iterator[Section]:
         every_value = table(
             "",
             "panel | measure | average | run | rank # | value .",
-            ((each.letter, *row[1:3], row[0], *row[3:]) for each in figure for row in each.rows()),
+            ((each.letter, *row[1:3], row[0], *row[3:]) for each in figure[: len(gains)] for row in each.rows()),
             for_machines=True,
         )
         yield Section.of(
             name,
-            f"{kind} by rank, {averaged}. (a) is {weights.flat}, (b) is {weights.tenfold}.",
-            panel_plots(figure),
+            f"{kind} by rank, {averaged}. (a) is {weights.a}, (b) is {weights.b}.",
+            panel_plots(figure[: len(gains)]),
             claims_tables(f"Said of {name}", said),
             every_value,
         )
@@ -92,24 +91,25 @@ def figure_sections(case: Case, weights: Weights) -> Iterator[Section]:
 def _gain_claims(a: Panel, b: Panel) -> Iterator[Claim]:
     """Figure 1 (section 3.4): distances to the ideal, and how far one has to read for what it gives."""
     assert b.ideal is not None
-    yield _other_order("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b)
-    by_50 = float(b.ideal.values[49] / b.ideal.values[-1])
-    what, says = "(b) ideal at rank 50, of that at 100", "most of the higher levels found"
+    yield _other_order(f"runs at rank {a.depth}, (a) and (b)", "weights change the curves' places", a, b)
+    half, last = a.depth // 2, a.depth
+    by_50 = float(b.ideal.values[half - 1] / b.ideal.values[-1])
+    what, says = f"(b) ideal at rank {half}, of that at {last}", "most of the higher levels found"
     finds, note = f"{100 * by_50:.0f} % of the gain", "it holds where that is more than half"
     yield Claim.remark(what, says, finds, by_50 > 0.5, note)
     yield from _distance_claims(a, "0 to 39", "0 to 6")
     yield from _distance_claims(b, "70 to 894", "0 to 197")
-    what, says = "rank of the greatest distance to the ideal", "often before 100"
+    what, says = "rank of the greatest distance to the ideal", f"often before {last}"
     if not a.has_gain:
         yield Claim.undecided(what, says, _NOTHING)
     elif min(panel.below_ideal.max() for panel in (a, b)) < _ROUNDING:
         yield Claim.undecided(what, says, "the best run is never below it")
     else:
         greatest = [int(panel.below_ideal.argmax()) + 1 for panel in (a, b)]
-        note = f"of the best run at rank {DEPTH}; it holds where both are before rank {DEPTH}"
-        yield Claim.remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", max(greatest) < DEPTH, note)
+        note = f"of the best run at rank {last}; it holds where both are before rank {last}"
+        yield Claim.remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", max(greatest) < last, note)
     yield _reach_claim(a, 10, "30 to 90")
-    yield _reach_claim(b, 5, f"35 to not within {DEPTH}")
+    yield _reach_claim(b, 5, "35 to not within 100")
 
 
 def _discounted_claims(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> Iterator[Claim]:
@@ -121,20 +121,20 @@ def _discounted_claims(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> Ite
     open_gaps = [(one, two) for one, two in gaps if one > _ROUNDING]
     if not open_gaps:
         yield Claim.undecided(what, says, "no two runs differ")
-    elif not any((one.values != two.values).any() for one, two in both):
-        yield Claim.undecided(what, says, "the discount changes nothing")
     else:
         lettered = zip(("(a)", "(b)"), gaps, strict=True)
         finds = "; ".join(f"{letter} {_short(one)}, {_short(two)}" for letter, (one, two) in lettered)
         note = "points where two runs are furthest apart; it holds where these are fewer in Figure 2, in (a) and in (b)"
         yield Claim.remark(what, says, finds, all(two < one * (1 - _ROUNDING) for one, two in open_gaps), note)
-    yield _other_order("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b)
+    yield _other_order(
+        f"runs at rank {a.depth}, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b
+    )
     yield from _distance_claims(a, "0.5 to 10", "0.25 to 1")
     yield from _distance_claims(b, "71 to 408", "13 to 40")
     yield _reach_claim(a, 5, "40 to about 95")
-    yield _reach_claim(b, 5, f"none within {DEPTH}")
+    yield _reach_claim(b, 5, "none within 100")
     ranks = b.behind_the_best(10)
-    finds = needed_text(ranks, DEPTH) if ranks else f"{_NOTHING} by rank 10"
+    finds = needed_text(ranks, b.depth) if ranks else f"{_NOTHING} by rank 10"
     claim = Claim.beside if ranks else Claim.undecided
     yield claim("(b) documents for the best run's gain at 10", "10 to 50", finds)
     yield _more_to_read((*figure_1, a, b))
@@ -150,21 +150,21 @@ def _share_claims(a: Panel, b: Panel) -> Iterator[Claim]:
     yield Claim.remark("curves that start lower in (b)", "all", finds, bool(lower) and all(lower), note)
     one, other = (float(panel.values[:, -1].max()) for panel in (a, b))
     finds, is_1 = f"(a) {one:.3f}, (b) {other:.3f}", max(one, other) > 1 - _ROUNDING
-    yield Claim.remark("highest value at rank 100", "1 in due course", finds, is_1)
+    yield Claim.remark(f"highest value at rank {a.depth}", "1 in due course", finds, is_1)
 
 
 def _discounted_share_claims(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) -> Iterator[Claim]:
     """Figure 4 (section 3.6): what discount and weights do to the order of runs."""
     for one, two in zip(figure_3, (a, b), strict=True):
-        what = f"runs at rank 100, Figures 3{one.letter} and 4{one.letter}"
+        what = f"runs at rank {a.depth}, Figures 3{one.letter} and 4{one.letter}"
         yield _other_order(what, "the order changes", one, two)
-    what, highest = "highest value at ranks 2 to 100", [float(panel.values[:, 1:].max()) for panel in (a, b)]
+    what, highest = f"highest value at ranks 2 to {a.depth}", [float(panel.values[:, 1:].max()) for panel in (a, b)]
     if a.has_gain:
         finds, note = f"(a) {highest[0]:.3f}, (b) {highest[1]:.3f}", "it holds where no run has 1 at any of these ranks"
         yield Claim.remark(what, "never 1", finds, max(highest) < 1 - _ROUNDING, note)
     else:
         yield Claim.undecided(what, "never 1", _NOTHING)
-    yield _other_order("runs at rank 100, (a) and (b)", "weighting affects the order", a, b)
+    yield _other_order(f"runs at rank {a.depth}, (a) and (b)", "weighting affects the order", a, b)
 
 
 def _other_order(what: str, says: str, one: Panel, other: Panel) -> Claim:
@@ -185,7 +185,7 @@ def _distance_claims(panel: Panel, ideal: str, best: str) -> Iterator[Claim]:
 def _reach_claim(panel: Panel, at: int, says: str) -> Claim:
     """How many documents the quickest and the slowest run need for what the ideal gives by a rank."""
     what = f"{panel.letter} documents for the ideal's gain at {at}"
-    return Claim.beside(what, says, needed_text(panel.needed(at), DEPTH))
+    return Claim.beside(what, says, needed_text(panel.needed(at), panel.depth))
 
 
 def _more_to_read(panels: Sequence[Panel]) -> Claim:
@@ -205,7 +205,7 @@ def _more_to_read(panels: Sequence[Panel]) -> Claim:
     if not more and not never:
         return Claim.undecided(what, says, _NOTHING)
     found = [f"{_span(more, '.0f')} %"] if more else []
-    found += [f"{never} of {never + len(more)} not in {DEPTH}"] if never else []
+    found += [f"{never} of {never + len(more)} not in {panels[0].depth}"] if never else []
     note = f"for what the best run gives by ranks {', '.join(map(str, _READ_AT))}, in Figures 1 and 2 (section 4)"
     return Claim.beside(what, says, ", ".join(found), note)
 

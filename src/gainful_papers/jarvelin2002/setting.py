@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
 from gainful import Gain, Measure, Qrels, parse
 from gainful.data.judged import Judged
 from gainful.notation import count_of, number_text, text_of_id
-from gainful_papers.claims import graded_levels
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful_papers.claims import check_last_rank, gains_for, worth_text
 
 KEY = "jarvelin2002"
 
@@ -23,20 +25,31 @@ SHARES = (0.494, 0.305, 0.201)
 #: Documents at levels 2 and 3 per topic (section 3.4).
 HIGHER_PER_TOPIC = 29.9
 
-#: Table 2 and the discussion average over ranks 1 to this one.
-LAST_RANK = 200
+#: The last rank of the figures, and the one to which Table 2 averages.
+DEPTH, LAST_RANK = 100, 200
 
 
 class Weights:
-    """The article's weighting schemes, for as many levels as the judgments have; with four they are its own.
+    """The article's weighting schemes, for as many levels as the judgments have, its bases and depths; or others.
 
-    Judgments without several levels are refused. ``counts`` are the documents of each level above 0.
+    Figures have the first two schemes, (a) and (b), and the first base. ``counts`` are the documents of each level
+    above 0.
     """
 
-    def __init__(self, judged: Judged) -> None:
-        grades = graded_levels(judged, KEY)
-        self.levels = grades.levels
-        self.flat, self.tenfold, self.top = (grades.named(word) for word in ("flat", "tenfold", "top"))
+    def __init__(
+        self,
+        judged: Judged,
+        gain: Sequence[object] | None = None,
+        base: Sequence[object] = (2, 10),
+        at: int | None = None,
+    ) -> None:
+        grades = GradeLevels.of(judged)
+        self.levels, self.bases = grades.levels, tuple(map(str, base))
+        self.gains = gains_for(KEY, judged, grades, gain)
+        check_last_rank(at)
+        self.a, self.b = self.gains[0], self.gains[min(1, len(self.gains) - 1)]
+        self.worth = "" if gain is not None else worth_text(grades, self.b)
+        self.depth, self.last_rank = (DEPTH, LAST_RANK) if at is None else (at, at)
         self.counts = [int(np.count_nonzero(judged.grade == level)) for level in self.levels]
         #: Whether grades go up to 3, as in the article; there need not be a document of every level.
         self.are_the_papers = len(self.levels) == 3
@@ -45,20 +58,14 @@ class Weights:
         is_complete = self.are_the_papers and all(self.counts) and sum(self.counts) == RELEVANT
         self.of_its_judgments = self.of_its_topics and is_complete
 
+    def measure(self, kind: str, gain: Gain, at: int | None = None, base: str = "") -> Measure:
+        """CG, DCG, nCG or nDCG as the article defines it, by the first base and down to the figures' last rank."""
+        discount = {"discount": "jarvelin2002", "base": base or self.bases[0]} if "D" in kind else {}
+        return parse(kind).replace(gain=gain, **discount, cutoff=at or self.depth)
 
-def measure(kind: str, gain: Gain, at: int, *, over_ranks: bool = False, base: float | str = 2.0) -> Measure:
-    """CG, DCG, nCG or nDCG as the article defines it, @k; ``over_ranks`` averages it over ranks 1 to k.
-
-    >>> measure("nDCG", Gain.of("0-1-1-1"), 200, over_ranks=True)
-    nDCG(gain=0-1-1-1, discount=jarvelin2002, average=ranks)@200
-    """
-    discount = {"discount": "jarvelin2002", "base": base} if "D" in kind else {}
-    return parse(kind).replace(gain=gain, **discount, average="ranks" if over_ranks else None, cutoff=at)
-
-
-def average(kind: str, gain: Gain, last: int = LAST_RANK, base: float | str = 2.0) -> Measure:
-    """nCG or nDCG averaged over ranks 1 to the last one."""
-    return measure(kind, gain, last, over_ranks=True, base=base)
+    def average(self, kind: str, gain: Gain, last: int | None = None, base: str = "") -> Measure:
+        """nCG or nDCG averaged over ranks 1 to the last one."""
+        return self.measure(kind, gain, last or self.last_rank, base).replace(average="ranks")
 
 
 def base_name(qrels: Qrels) -> str:
@@ -87,4 +94,5 @@ def data_sentence(judged: Judged, weights: Weights, runs: int) -> str:
     absent = " and ".join(number_text(level) for level, count in levels if not count)
     grades = number_text(weights.levels[-1]) + (f", no document of grade {absent}" if absent else "")
     queries = count_of(len(judged.qrels.query_ids), "query", "queries")
-    return f"{base_name(judged.qrels)}: {queries}, {count_of(runs, 'run')}, grades up to {grades}. {worth}"
+    data = f"{base_name(judged.qrels)}: {queries}, {count_of(runs, 'run')}, grades up to {grades}."
+    return f"{data} {worth} {weights.worth}".rstrip()

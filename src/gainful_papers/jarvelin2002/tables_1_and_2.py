@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 
-import numpy as np
-
 from gainful import Evaluation, Measure, Qrels, ScoreMatrix, compare_judgments
 from gainful.data.judged import Judged
-from gainful.notation import count_of, number_text
+from gainful.notation import count_of, listed
 from gainful.pages.page import Table, head
 from gainful.tasks.judgments.judges import cross_table
 from gainful_papers.claims import Claim, Section, claims_tables, table
@@ -20,7 +18,6 @@ from gainful_papers.jarvelin2002.setting import (
     SHARES,
     TOPICS,
     Weights,
-    average,
     base_name,
 )
 from gainful_papers.significance import STARS, TEST, FriedmanTable, friedman_rows
@@ -89,11 +86,7 @@ _MOST_COLUMNS, _MOST_LETTERS = 6, 50
 
 def table_2_measures(weights: Weights) -> dict[str, Measure]:
     """The six rows of Table 2, by what the article calls them."""
-    return {
-        f"{kind} ({gain})": average(kind, gain)
-        for gain in (weights.flat, weights.tenfold, weights.top)
-        for kind in ("nCG", "nDCG")
-    }
+    return {f"{kind} ({gain})": weights.average(kind, gain) for gain in weights.gains for kind in ("nCG", "nDCG")}
 
 
 def recall_section(judged: Judged, weights: Weights) -> Section:
@@ -154,7 +147,7 @@ def table_1_section(judged: Judged, other: Qrels) -> Section:
     return Section.of("Table 1", about, crossed, claims_tables("Said of Table 1", claims), printed)
 
 
-def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, Evaluation]) -> Section:
+def table_2_section(weights: Weights, evaluations: Mapping[str, Evaluation]) -> Section:
     """Table 2: means over queries of averages over ranks, and who beats whom."""
     measures = table_2_measures(weights)
     matrices = {name: ScoreMatrix.from_evaluations(evaluations, each) for name, each in measures.items()}
@@ -176,22 +169,21 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
         finds = f"{sum(p < 0.05 for p in known)} of {len(ps)} rows"
         undecided = Claim.undecided(what, says, "there is nothing to test", note)
         claims.append(Claim.beside(what, says, finds, note) if known else undecided)
-    # What the highest level alone leaves undefined.
-    empty = int(np.count_nonzero(judged.recall_base(None, weights.levels[-1]) == 0))
-    done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")
-    without = (
-        f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} {'has' if empty == 1 else 'have'} "
-        f"no document of the highest level: with {weights.top} {done} (undefined={judged.policy.undefined})."
+    first = next(iter(evaluations.values()))
+    empty = {str(gain): len(first.undefined(weights.average("nCG", gain))) for gain in weights.gains}
+    without = "; ".join(f"{count:,} with {gain}" for gain, count in empty.items() if count)
+    rule = (
+        f"Queries without a document that counts ({without}) are left out of these rows (undefined=skip), as they are "
+        "at each level of jarvelin2000."
     )
-    used = f"{weights.flat}, {weights.tenfold} and {weights.top}"
+    used = listed([str(gain) for gain in weights.gains])
     about_weights = f"The weights are the paper's: {used}."
-    if not weights.are_the_papers:
-        highest = number_text(weights.levels[-1])
-        about_weights = f"Grades go up to {highest} here: {used} stand for the paper's 0-1-1-1, 0-1-10-100 and 0-0-0-1."
+    if used != "0-1-1-1, 0-1-10-100 and 0-0-0-1":
+        about_weights = f"The weights are {used}; the paper's are 0-1-1-1, 0-1-10-100 and 0-0-0-1."
     return Section.of(
         "Table 2",
-        "nCG and nDCG (b = 2), averaged over ranks 1 to 200, then over queries; Friedman's test with Conover's "
-        f"comparisons, analyses of variance beside. {about_weights}",
+        f"nCG and nDCG (b = {weights.bases[0]}), averaged over ranks 1 to {weights.last_rank}, then over queries; "
+        f"Friedman's test with Conover's comparisons, analyses of variance beside. {about_weights}",
         means if is_narrow else wide,
         tests,
         claims_tables("Said of Table 2", claims),
@@ -203,7 +195,7 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
             if weights.of_its_topics
             else "for orientation: other topics, judgments and runs",
         ),
-        without if empty else "",
+        rule if without else "",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
@@ -227,10 +226,10 @@ def sweep_weight(
 def _read_weights(value: str | tuple[object, object]) -> tuple[float, float]:
     """Two weights above 0, the lower one first; or a text of both."""
     if isinstance(value, str):
-        match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", value)
-        if not match:
+        parts = value.split("-")
+        if len(parts) != 2:
             raise UsageError(f"sweep: expected two weights like 1-1000, found '{value}'")
-        value = match[1], match[2]
+        value = parts[0], parts[1]
     low, high = (read_number(weight, "sweep") for weight in value)
     found = f"{number_text(low)} and {number_text(high)}"
     if not 0 < low < high:

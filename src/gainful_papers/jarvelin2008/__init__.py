@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-import numpy as np
-
 from gainful import SessionMeasure, Sessions, evaluate_sessions, parse
-from gainful.discounts import divisors
 from gainful.tasks.sessions.session_positions import length_tables
 from gainful_papers.claims import Claim, Section, added, by_rank, claims_tables, numbers
 from gainful_papers.jarvelin2008.session_experiment import (
@@ -48,8 +45,8 @@ def examples() -> tuple[Section, ...]:
 
 
 def _divisors(discount: str) -> list[float]:
-    found: list[float] = divisors(discount, 4.0, np.array(_RANKS, np.float64)).tolist()
-    return found
+    measure = f"DCG(discount={discount}, base=4)"
+    return [1 / parse(f"{measure}@{rank}").score([*[0] * (rank - 1), 1]) for rank in _RANKS]
 
 
 def _rank_discount() -> Section:

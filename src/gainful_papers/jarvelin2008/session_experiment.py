@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gainful import Gain, InputError, Report, SessionCurves, Sessions, UsageError, parse
+from gainful import InputError, Report, SessionCurves, Sessions, UsageError, parse
 from gainful.data.judged import Judged
 from gainful.data.sessions import SessionsLike, SessionTopics, TopicsLike
 from gainful.notation import bytes_of_id, count_of, printable, read_whole
@@ -26,7 +26,7 @@ from gainful.tasks.sessions.session_positions import (
     SystemQueries,
     length_tables,
 )
-from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, settled
+from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, gains_for, settled, worth_text
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
@@ -56,13 +56,10 @@ _LEVEL_RANK = 20
 #: Of fewer sessions in a group that is compared nothing is concluded.
 LEAST_SESSIONS = 5
 
-_PAPER_WEIGHTS = "0-1-10-100"
-_MEASURES = (("sDCG", 10), ("sDCG", 100), ("nsDCG", 10))
+#: Figure 1 goes to this rank, all others to rank 10 of every query.
+_LAST_RANK, _TOP = 100, 10
 #: How many queries Figures 3 and 4 show.
 _FEW_QUERIES = 6
-#: From more levels than these no weights are made, each ten times the one below.
-_MOST_LEVELS = 9
-_ABOUT_BASES = "b = 2, bq = 4, as in the paper; a document that comes again counts every time"
 _NO_TOPICS = (
     "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
     "averaged here. --topics FILE (topics in Python) reads them from a table."
@@ -77,6 +74,10 @@ def study(
     topic: str | None = None,
     topics: TopicsLike | None = None,
     at_least: int = 4,
+    gain: Sequence[object] | None = None,
+    base: float | str = 2,
+    query_base: float | str = 4,
+    at: int = _TOP,
     threads: int | None = None,
 ) -> Study:
     """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
@@ -84,13 +85,8 @@ def study(
     Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
     are held in memory together; each source is read once. ``topics`` are those of the sessions, where these do not name
     them: by session, or the file of a table. ``topic`` is that of Figures 3 and 4, otherwise the one with the most
-    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3.
-
-    >>> from gainful import Policy, Qrels
-    >>> from gainful.data.sessions import sessions_from_lists
-    >>> found = sessions_from_lists({"s1": [["x"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
-    >>> [each.name for each in study(Judged(Qrels.of({"t": {"a": 2}}), Policy()), {"mine": [found]}).sections]
-    ['Table 2', 'Figure 1', 'Figure 2', 'Figure 3', 'Figure 4']
+    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3. ``gain``
+    are weights instead of 0-1-10-100, ``base`` and ``query_base`` b and bq, ``at`` the last rank of every query.
     """
     if not isinstance(sessions, Mapping) or not sessions:
         raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
@@ -99,8 +95,12 @@ def study(
     parts = {name: _parts(each) for name, each in sessions.items()}
     if given is not None:
         parts = {name: list(each) for name, each in given.given_to_all(parts).items()}
-    gain, about_gain = _gain(judged, parts)
-    top_10, top_100, share = (parse(f"{measure}(gain={gain})@{k}") for measure, k in _MEASURES)
+    levels = _levels(judged, parts)
+    # Weights tenfold from level to level, unless there are too many levels, or others are given.
+    worth = gains_for("jarvelin2008", judged, levels, gain)[: 2 if gain is None else 1][-1]
+    discount = {"gain": worth, "base": base, "query_base": query_base}
+    kinds = (("sDCG", read_whole(at, "at")), ("sDCG", max(_LAST_RANK, at)), ("nsDCG", at))
+    top_10, top_100, share = (parse(kind).replace(**discount, cutoff=k) for kind, k in kinds)
 
     how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads}
     lengths = (np.diff(part.lists.list_offsets).max(initial=0) for part in chain(*parts.values()))
@@ -129,8 +129,10 @@ def study(
     data = (
         f"{count_of(count, 'session')} ({systems}), judged by {by} in "
         f"{printable(os.path.basename(judged.qrels.name), 80)}. The paper's "
-        "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation."
-    )
+        "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation. "
+        f"{worth_text(levels, worth) if gain is None else ''}"
+    ).rstrip()
+    about = f"gains are {worth}, b = {base}, bq = {query_base}; the paper's are 0-1-10-100, 2 and 4"
     return Study(
         data,
         (
@@ -145,7 +147,7 @@ def study(
             _individuals(each, about_topic, notes),
         ),
         by_session.evaluations,
-        (about_gain, _ABOUT_BASES, *Report(by_session.evaluations).signatures),
+        (f"{about}; a document that comes again counts every time", *Report(by_session.evaluations).signatures),
     )
 
 
@@ -159,23 +161,12 @@ def _parts(sessions: SessionsLike | Iterable[Sessions]) -> list[Sessions]:
     return [Sessions.of(cast(SessionsLike, sessions))]
 
 
-def _gain(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> tuple[Gain, str]:
-    """Weights tenfold from level to level, as many as there are levels; the grades themselves where these are none."""
+def _levels(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> GradeLevels:
+    """The levels of the judgments, and of what users thought of a document, in the units of the judgments as read."""
     grades = set(judged.levels.tolist())
     for part in chain(*parts.values()):
-        # Sessions may tell what their users thought of a document, in the units that the judgments had when read.
         grades.update((part.grade[~np.isnan(part.grade)] - judged.policy.grade_zero).tolist())
-    levels = GradeLevels.of_grades(sorted(grades))
-    if not levels.levels:
-        raise InputError(f"{judged.qrels.name}: jarvelin2008 expects grades above 0, found none")
-    if not levels.is_whole or len(levels.levels) > _MOST_LEVELS:
-        about = f"gains are the grades themselves; the paper's are {_PAPER_WEIGHTS} for its grades 0 to 3"
-        return Gain("linear"), about
-    gain = levels.named("tenfold")
-    if str(gain) == _PAPER_WEIGHTS:
-        return gain, f"gains are {gain}, as in the paper"
-    of_levels = f"for the grades 0 to {len(levels.levels)}; the paper's are {_PAPER_WEIGHTS} for 0 to 3"
-    return gain, f"gains are {gain} {of_levels}"
+    return GradeLevels.of_grades(sorted(grades))
 
 
 def _topic(
@@ -229,8 +220,8 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
         says = "System 2 somewhat better than System 1"
         claims.append(Claim.beside("last queries by system", says, _in_order(lasts, 2)))
     about = (
-        "What the last queries of sessions give down to rank 100, what all earlier ones give, and beside them the best "
-        "query of each session (not normalised)."
+        f"What the last queries of sessions give down to rank {_cutoff(found)}, what all earlier ones give, and beside "
+        "them the best query of each session (not normalised)."
     )
     words = (
         "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions "
@@ -250,8 +241,8 @@ def _averages(found: SessionStudy) -> Section:
         ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
         claims.append(Claim.beside(f"at the end, {average}", "System 2 is better on average", _in_order(ends, 4)))
     about = (
-        "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
-        "mean of the sessions' ratios, and the ratio of the means."
+        f"The top {measure.cutoff} of every query one after the other, as a share of what ideal sessions give, over "
+        "all sessions: the mean of the sessions' ratios, and the ratio of the means."
     )
     words = "When a session stops, its ideal is held, as its gain is. The paper says only that the gain is held."
     return Section.of("Figure 2", about, _figure("Figure 2", curves, claims, places=4), words)
@@ -260,7 +251,7 @@ def _averages(found: SessionStudy) -> Section:
 def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
     """Figure 3: all sessions, and those with several queries."""
     curves, says, claims = _curves(found), "initially very ineffective", []
-    k = curves.measures[0].cutoff or 1
+    k = _cutoff(found)
     for name in curves.runs:
         whole, several = (curve for curve in curves.curves if curve.run == name)
         what = f"{name}: after Q1, {several.of}"
@@ -271,7 +262,7 @@ def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Sec
         first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
         finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
         claims.append(_decided(what, says, finds, _below(first, _LITTLE * first_of_all), several.count))
-    about = f"The top 10 of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
+    about = f"The top {k} of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
     names = ", ".join(map(printable, found.left_out))
     left_out = f"{names}: no session of this topic, left out" if names else ""
     words = "Very ineffective: after the first query less than half of what all sessions have then."
@@ -290,7 +281,8 @@ def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) ->
     else:
         claim = Claim.undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
     claims = (claim, _little(name, found.queries[name], "the last query far more effective"))
-    about = f"Every session of {printable(name)}: the top 10 of up to {_FEW_QUERIES} queries, of {about_topic}."
+    top = f"the top {_cutoff(found)} of up to {_FEW_QUERIES} queries"
+    about = f"Every session of {printable(name)}: {top}, of {about_topic}."
     words = (
         "Great variability: the best and the worst session are further apart than the median is high. Far more "
         "effective: more than twice of what earlier queries give."
@@ -330,6 +322,10 @@ def _in_order(values: Mapping[str, float], places: int) -> str:
 def _curves(found: SessionStudy) -> SessionCurves:
     assert found.curves is not None  # they were asked for
     return found.curves
+
+
+def _cutoff(found: SessionStudy) -> int:
+    return _curves(found).measures[0].cutoff or 1
 
 
 def _figure(name: str, curves: SessionCurves, claims: Sequence[Claim], words: str = "", places: int = 2) -> list[Part]:

@@ -293,10 +293,8 @@ def _people_claims(found: Judgment) -> Iterator[Claim]:
     yield from found.own_list()
     what, says = "relevance levels of OHSUMED", "three, and further on two"
     levels = f"{1 + len(found.thresholds)}, with 0"
-    if found.decides:
-        yield Claim.text(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
-    else:
-        yield Claim.undecided(what, says, levels)
+    note = "two are the thresholds, t = 1 and t = 2; levels are three"
+    yield Claim.text(what, says, levels, note) if found.decides else Claim.undecided(what, says, levels)
     widest = max(STRATEGIES, key=lambda each: abs(found.mean(each.name, "muMAP") - found.mean_of_maps(each.name)))
     mean, mean_of_maps = found.mean(widest.name, "muMAP"), found.mean_of_maps(widest.name)
     yield Claim.statement(

@@ -11,13 +11,14 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from gainful.data.collection import runs_apart
 from gainful.errors import InputError, UsageError, for_asker, option, warns
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
 from gainful.measures.base import Measure
-from gainful.notation import choose, letter, nearest, printable
+from gainful.notation import choose, letter, nearest, printable, units
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
@@ -28,6 +29,7 @@ from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from gainful.stats.paired_tests import SystemScores
     from gainful.stats.unpaired import UnpairedResult
     from gainful.stats.without_p import ConfidenceSequence, Posterior
     from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
@@ -87,6 +89,9 @@ def compare(asked: CompareOptions) -> Comparison:
     - ``test="bayes"``: :func:`gainful.compare_beliefs`;
     - ``sequential=True``: :func:`gainful.compare_sequentially`.
 
+    A list of runs, ``{"llm": ["seed1.run", "seed2.run"]}``, is a system that was run several times: two or several
+    systems are then compared by the t test, in which noise between runs is.
+
     An option that the chosen question lacks is refused. ``by`` is a column of the table of ``queries``, by which two
     systems, or each and the baseline, are also compared group by group.
 
@@ -101,6 +106,8 @@ def compare(asked: CompareOptions) -> Comparison:
         scores_one = for_asker("gainful eval QRELS RUN scores one", "evaluate scores one")
         raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", scores_one)
     kind = _kind_of(scores, asked)
+    if scores.has_repeats and kind not in ("two systems", "several systems"):
+        raise UsageError(f"several runs of one system: cannot be combined with {kind}", "give one run of each system")
     module, function, chosen_by = _QUESTIONS[kind]
     # Loaded here: each has statistics of its own, and one is asked.
     answer: Any = getattr(import_module(f"gainful.tasks.compare.{module}"), function)
@@ -181,12 +188,14 @@ def _scores_of(asked: CompareOptions) -> Scores:
         queries = judgments_about_queries(given, columns_by_side(asked.columns)["qrels"])
     wanted = _listed("nDCG@10" if measures is None else measures)
     evaluations: Any = None
+    runs_of: dict[str, list[str]] = {}
     if isinstance(runs, Mapping) and not isinstance(measures, Mapping):
+        runs, runs_of = runs_apart(runs)
         evaluations = evaluate(given, runs, wanted, queries=queries, threads=asked.threads, **reading)
     if not isinstance(evaluations, Evaluations):
         one = "one run after the other" if isinstance(runs, Mapping) else type(runs).__name__
         raise UsageError(f"compare: expected the runs in a dict by their names, found {one}", hint)
-    scores = Scores.of(evaluations, wanted)
+    scores = Scores.of(evaluations, wanted).with_repeats(runs_of)
     return replace(scores, notices=(*evaluations.notices, *scores.notices))
 
 
@@ -291,6 +300,16 @@ def interval_chart(
     cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
     title = f"{results[0].measure}: difference{to}"
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
+
+
+def unanswered_notes(matrix: SystemScores) -> tuple[str, ...]:
+    """Which systems did not answer how many queries, for below a table."""
+    count, as_what = units(len(matrix.queries), matrix.unit), "0" if matrix.better == "higher" else "the worst score"
+    verb = "did not answer" if matrix.unit == "query" else "does not have"
+    return tuple(
+        f"{printable(system, 40)} {verb} {number:,} of {count}: these count as {as_what}"
+        for system, number in matrix.unanswered.items()
+    )
 
 
 BETTER, WORSE = "†", "‡"
@@ -433,6 +452,7 @@ def means_table(found: PairedComparison, show: ShowOptions) -> Table:
     notes = ["* best of its column", *dict.fromkeys(note for each in marks for note in each.notes)]
     if len(notes) == 1 and len(rows) > MOST_WITH_LETTERS:
         notes.append(f"no marks with more than {MOST_WITH_LETTERS} systems: {option('marks', 'beaten')} gives some")
+    notes += unanswered_notes(found.matrices[found.primary])
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
     return replace(table, marked=frozenset(marked))

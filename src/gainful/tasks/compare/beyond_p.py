@@ -32,6 +32,7 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_text,
     places_for,
+    unanswered_of,
     units_text,
 )
 from gainful.tasks.score_questions import BeliefOptions, SequenceOptions
@@ -58,8 +59,8 @@ class BeliefComparison(Comparison):
         def chance(name: str, found: Posterior) -> str:
             return "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
 
-        for results in self.posteriors.values():
-            first = results[0]
+        for name, results in self.posteriors.items():
+            first, lacking = results[0], self.matrices[name].unanswered
             if len(results) == 1:
                 parts.append(posterior_sentence(first))
             else:
@@ -72,7 +73,8 @@ class BeliefComparison(Comparison):
                 of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
                 parts.append(
                     f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
-                    f"{within} with probability {level} or more ({units_text(first.n, first.left_out, first.unit)})"
+                    f"{within} with probability {level} or more "
+                    f"({units_text(first.n, first.left_out, first.unit, None, lacking)})"
                     + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
                     + (f"; {open_:,} are undecided" if open_ else "")
                     + "."
@@ -169,7 +171,7 @@ def _unweighted(scores: Scores, what: str) -> Mapping[str, ScoreMatrix]:
 def posterior_sentence(found: Posterior) -> str:
     """The answer with its probability, then the other two, then what they are made of."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = units_text(found.n, found.left_out, found.unit)
+    queries = units_text(found.n, found.left_out, found.unit, None, unanswered_of(found))
     if found.probabilities is None:
         if not found.difference:
             return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
@@ -219,20 +221,21 @@ class SequenceComparison(Comparison):
         )
         charts: list[Table | Chart | str] = []  # that of the primary measure is drawn
         note = f"significant after: how many {all_units} until 0 was first outside the interval"
-        for results in self.sequences.values():
+        for name, results in self.sequences.items():
             first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
             if len(results) == 1:
                 sentence, steps, path = _watched(first, places)
                 parts += [sentence, steps]
                 charts.append(path)
                 continue
-            baseline, rest = common_baseline(results), len(results) - told
+            baseline, rest, lacking = common_baseline(results), len(results) - told, self.matrices[name].unanswered
             of = count_of(len(results), "system" if baseline else "pair")
             of += f" from {printable(baseline, 40)}" if baseline else ""
             shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
             parts.append(
-                f"{first.measure} after {units_text(first.n, first.left_out, first.unit)}. Significantly different: "
-                f"{told:,} of {of} ({level_text(first.interval)} for all together, {_VALID}){shown}."
+                f"{first.measure} after {units_text(first.n, first.left_out, first.unit, None, lacking)}. "
+                f"Significantly different: {told:,} of {of} "
+                f"({level_text(first.interval)} for all together, {_VALID}){shown}."
             )
             parts.append(table_of_pairs("Differences", results, columns, (note,), places, self.asked.most_shown))
         if len(primary) == 1:
@@ -313,7 +316,8 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
 def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | str]:
     """Of one pair: what can be told by now, the limits and since when, some steps on the way, and their path."""
     a, b = (printable(name, 40) for name in found.names)
-    queries, digits = units_text(found.n, found.left_out, found.unit), places_for(found.difference)
+    queries = units_text(found.n, found.left_out, found.unit, None, unanswered_of(found))
+    digits = places_for(found.difference)
     level, all_units = level_text(found.interval), plural_of(found.unit)
     limits = (
         f"{level} interval {interval_text(found.interval, digits)}, {_VALID}; mean difference "

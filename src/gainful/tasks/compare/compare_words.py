@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gainful.evaluation.score_matrix import farthest_apart
-from gainful.notation import count_of, number_text, percent_text, plural_of, printable, units, worth_text
+from gainful.notation import count_of, listed, number_text, percent_text, plural_of, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
 from gainful.stats.paired import FEW_QUERIES, signed_verdict
@@ -16,10 +18,11 @@ from gainful.stats.paired import FEW_QUERIES, signed_verdict
 if TYPE_CHECKING:
     from gainful.stats.families import RankInterval
     from gainful.stats.findings import Interval
-    from gainful.stats.paired import PairResult, PracticalSize
+    from gainful.stats.paired import NamedPair, PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
+_MOST_LACKING = 3
 _NOTHING = 1e-9
 _BY_INTERVAL = ("equivalent", "not inferior", "not superior")
 _FOR_A = ("better", "superior")
@@ -103,20 +106,39 @@ def _over(found: PairResult | UnpairedResult) -> str:
     from gainful.stats import paired
 
     if isinstance(found, paired.PairResult):
-        return units_text(found.n, found.left_out, found.unit, found.effective)
+        runs = f", {found.runs[0]} and {found.runs[1]} runs" if max(found.runs) > 1 else ""
+        return units_text(found.n, found.left_out, found.unit, found.effective, unanswered_of(found)) + runs
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 
 
-def units_text(count: int, left_out: int, unit: str, effective: float | None = None) -> str:
-    """How many queries (or sessions) there were, and of how many, where some lack a score or count more than others.
+def unanswered_of(found: NamedPair) -> dict[str, int]:
+    """How many queries either system of a pair did not answer."""
+    return dict(zip(found.names, found.unanswered, strict=True))
+
+
+def units_text(
+    count: int,
+    left_out: int,
+    unit: str,
+    effective: float | None = None,
+    unanswered: Mapping[str, int] = MappingProxyType({}),
+) -> str:
+    """How many queries (or sessions) there were, and of how many, where some lack a score or count more than others,
+    and how many systems did not answer.
 
     >>> units_text(50, 0, "query", 6.8), units_text(48, 2, "session")
     ('50 queries, worth 6.8 by their weights', '48 of 50 sessions, the others lack a score')
+    >>> units_text(50, 0, "query", unanswered={"old": 0, "late": 20})
+    '50 queries, 20 of which late did not answer'
     """
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
     said = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)
-    return said + worth_text(count, effective)
+    verb = "did not answer" if unit == "query" else "does not have"
+    lacking = [f"{number:,} of which {printable(name, 40)} {verb}" for name, number in unanswered.items() if number]
+    if len(lacking) > _MOST_LACKING:
+        lacking = [f"some of which {len(lacking)} systems {verb.replace('does', 'do')}"]
+    return said + (f", {listed(lacking)}" if lacking else "") + worth_text(count, effective)
 
 
 def places_for(difference: float) -> int:

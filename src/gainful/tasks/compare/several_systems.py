@@ -37,6 +37,7 @@ from gainful.tasks.compare import (
     marks_of,
     means_table,
     paired_matrices,
+    unanswered_notes,
 )
 from gainful.tasks.compare.compare_words import (
     anova_columns,
@@ -45,7 +46,7 @@ from gainful.tasks.compare.compare_words import (
     places_text,
     units_text,
 )
-from gainful.tasks.compare.two_systems import Segments, compare_segments
+from gainful.tasks.compare.two_systems import Segments, compare_segments, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
@@ -109,14 +110,16 @@ class SystemsComparison(PairedComparison):
             for place, i in enumerate(family.order):
                 span = family.rank_intervals[i] if family.rank_intervals else (None, None)
                 mark = result.letters[place] if result.letters else None
-                of_systems.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
+                lacking = result.scores.unanswered.get(family.systems[i], 0)
+                mean = float(result.scores.means[i])
+                of_systems.append((name, family.systems[i], mean, place + 1, *span, mark, lacking))
             of_pairs += [(name, *result.record(a, b)) for a, b in _pairs_in_order(result)]
             has_intervals = show.only != "means" and (show.only != "leaderboard" or family.baseline is not None)
             for warning in result.warnings:
                 if has_intervals or not warning.startswith(OF_INTERVALS):
                     warnings.setdefault(warning, []).append(family.measure)
         first = self.systems[self.primary].family
-        columns = "measure | system | mean . | place # | best_place # | worst_place # | letters"
+        columns = "measure | system | mean . | place # | best_place # | worst_place # | letters | unanswered #"
         parts.append(Table(head(columns, for_machines=True), of_systems, "systems"))
         kinds = {"verdict": "", "wins": " #", "ties": " #", "losses": " #"}
         numbers = (name + kinds.get(name, " .") for name in PairRecord._fields[2:])
@@ -164,7 +167,11 @@ class SystemsComparison(PairedComparison):
 
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
         if only == "pairs":
-            return [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
+            tables = [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
+            return [
+                replace(table, notes=(*table.notes, *unanswered_notes(matrix)))
+                for table, matrix in zip(tables, self.matrices.values(), strict=True)
+            ]
         return [leaderboard(self, measure, show) for measure in self.systems]
 
 
@@ -296,6 +303,7 @@ def _measure_parts(
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
         board = replace(board, notes=(*board.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
     yield board
+    yield from table_of_runs(found.matrices[name], places)
     if has_pairs:
         yield pair_table(result, pairs or None, places)
     if name in found.groups:
@@ -324,7 +332,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     same = f" ({which}: paired)" if family.unit == "session" else ""
     systems, over = (
         count_of(len(family.systems), "system"),
-        units_text(family.n, left_out, family.unit, result.scores.worth),
+        units_text(family.n, left_out, family.unit, result.scores.worth, result.scores.unanswered),
     )
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     draws = ""
@@ -429,6 +437,7 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
         "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
         "queries": family.n,
         "effective_queries": result.scores.worth,
+        "unanswered": dict(result.scores.unanswered),
         "queries_left_out": len(result.scores.left_out),
         "depends_on_pool": result.depends_on_pool,
     }
@@ -445,7 +454,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
     """Systems, the best first unless wanted otherwise, with the places that each may have, or beside the baseline."""
     result, places = found.systems[measure], show.places
     family, standing = result.family, found.standing(measure, show.sort)
-    baseline, marks = family.baseline, marks_of(standing, show.marks)
+    baseline, marks, unanswered = family.baseline, marks_of(standing, show.marks), unanswered_notes(result.scores)
     place = {system: i for i, system in enumerate(family.systems)}
 
     def numbers(name: str, values: Floats) -> Column:
@@ -468,7 +477,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             *(beside(each, "") for each in _p_columns(result, "p", "adjusted p")),
             beside(Column("verdict"), "the baseline"),
         )
-        notes = (*marks.notes, *((_EFFECT,) if result.effects is not None else ()))
+        notes = (*marks.notes, *((_EFFECT,) if result.effects is not None else ()), *unanswered)
         title = f"{family.measure} against {printable(baseline, 40)}"
         return Table.of(columns, standing.systems, title=title, notes=notes, for_people=True)
     spans = dict(zip(family.systems, family.rank_intervals, strict=True))
@@ -489,7 +498,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         Column("may be the best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )
     title = f"Leaderboard, {family.measure}"
-    return Table.of(columns, standing.systems, title=title, notes=(*notes, *marks.notes), for_people=True)
+    return Table.of(columns, standing.systems, title=title, notes=(*notes, *marks.notes, *unanswered), for_people=True)
 
 
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -16,10 +18,11 @@ from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
+from gainful.stats.anova import system_by_query
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
+from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices, unanswered_notes
 from gainful.tasks.compare.compare_words import (
     detectable_in_range,
     difference_sentence,
@@ -35,7 +38,6 @@ from gainful.tasks.compare.compare_words import (
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
-    from gainful.data.queries import Queries
     from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.stats.paired import Decider
     from gainful.stats.unpaired import UnpairedResult
@@ -77,13 +79,15 @@ class PairComparison(PairedComparison):
             Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
             Column("verdict", get=verdict),
         )
-        below = (f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results)))
+        lacking = unanswered_notes(self.matrices[self.primary])
+        below = (f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results)), *lacking)
         parts: list[Table | Chart | Detail | str] = [
             "\n".join(pair_conclusion(result) for result in results),
             Table.of(columns, results, title="The difference", notes=below, for_people=True),
         ]
         for name, result in self.pairs.items():
-            parts += _deciders(result, places, several, self.matrices[name].about)
+            parts += table_of_runs(self.matrices[name], places)
+            parts += _deciders(result, places, several, self.matrices[name])
         drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
         parts += drawn if show.chart else []
         columns = (
@@ -218,13 +222,41 @@ def note_of_test(result: PairResult | UnpairedResult) -> str:
     return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
 
 
-def _deciders(result: PairResult, places: int, several: bool, about: Queries | None) -> Iterator[Table]:
-    a, b = result.names
+def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
+    """How far the means of systems' runs vary, and whether the systems differ by query beyond that; none where no
+    system was run several times."""
+    rows: list[tuple[Cell, ...]] = []
+    counted = matrix.times_weights().repeats
+    for name, mean in zip(matrix.systems, matrix.means.tolist(), strict=True):
+        means = [math.fsum(run) / run.size for run in counted[name].T] if name in counted else []
+        spread = (min(means), max(means), stdev(means)) if means else (None, None, None)
+        rows.append((name, len(means) or 1, mean, *spread))
+    notes = ["lowest, highest, sd: of the means of single runs; noise between runs enters test and interval"]
+    single = [printable(name, 40) for name in matrix.systems if name not in counted]
+    if single:
+        notes.append(f"one run only, which counts as if it could not vary: {', '.join(single)}")
+    elif len(matrix.queries) > 1 and (found := system_by_query(matrix.values, list(matrix.repeats.values()))):
+        effect, noise = found
+        share = max(0.0, 1 - 1 / effect.f) if effect.f else 0.0
+        notes.append(
+            f"system by {matrix.unit}: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}: of the "
+            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f} % comes from the systems, "
+            "the rest from noise between runs"
+        )
+    columns = head(f"system | runs # | mean .{places} | lowest .{places} | highest .{places} | sd .{places + 1}")
+    return [Table(columns, rows, f"Runs, {matrix.measure}", tuple(notes))] if counted else []
+
+
+def _deciders(result: PairResult, places: int, several: bool, matrix: ScoreMatrix) -> Iterator[Table]:
+    (a, b), about, missing = result.names, matrix.about, matrix.missing
     of = f", {result.measure}" if several else ""
 
     def text_of(decider: Decider) -> str | None:
         text = None if about is None else about.text(decider.query)
         return None if text is None else printable(text, _TEXT)
+
+    def lacking(decider: Decider) -> str:
+        return " and ".join(printable(name, 40) for name in (b, a) if (name, decider.query) in missing)
 
     columns = (
         *head(f"{result.unit} ← query"),
@@ -236,7 +268,8 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
             title = f"{plural_of(result.unit).capitalize()} that speak most for {name}{of}"
-            yield Table.of(columns, deciders, title=title, for_people=True)
+            marked = (Column("not answered by", get=lacking),) if any(map(lacking, deciders)) else ()
+            yield Table.of((*columns, *marked), deciders, title=title, for_people=True)
 
 
 #: Every number of a result under a name, with what it is.
@@ -244,6 +277,7 @@ _RECORD = head(
     "measure | system | baseline | better | verdict | test ← test.name | enumerated ← test.is_enumerated | "
     "interval ← interval.method | stopgap ← interval.is_stopgap | label ← practical.label | "
     "not_inferior ← margin.is_not_inferior | queries # ← n | effective_queries . ← effective | left_out # | "
+    "unanswered_system # ← unanswered.0 | unanswered_baseline # ← unanswered.1 | "
     "nonzero # | wins # | ties # | losses # | "
     "draws # ← test.draws | seed # | mean_system . | mean_baseline . | difference . | sd . | low . ← interval.low | "
     "high . ← interval.high | alpha . | p . ← test.p | statistic . ← test.statistic | "

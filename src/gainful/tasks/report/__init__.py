@@ -147,8 +147,8 @@ def report(asked: ReportOptions) -> HtmlReport:
     document, or a dict by id. ``ranks`` of every list are kept.
 
     >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
-    >>> page.data.answer[0].partition(":")[0]
-    'new and old are not significantly different in RR'
+    >>> page.data.title
+    'old and new: RR on 1 query'
     """
     several = runs_by_name(asked.runs) if asked.runs else {}
     found: Mapping[str, RunLike] = {"run": asked.runs} if several is None else several
