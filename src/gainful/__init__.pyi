@@ -64,7 +64,10 @@ from gainful.tasks.judgments import describe_judgments as describe_judgments
 from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
 from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
 from gainful.tasks.report import report as report, report_sessions as report_sessions
-from gainful.tasks.sensitivity import assess_sensitivity as assess_sensitivity
+from gainful.tasks.sensitivity import (
+    assess_sensitivity as assess_sensitivity,
+    assess_session_sensitivity as assess_session_sensitivity,
+)
 from gainful.tasks.sensitivity.sensitivity_grid import Scenario as Scenario
 from gainful.tasks.sessions.session_curves import SessionCurves as SessionCurves, session_curves as session_curves
 from gainful.tasks.sessions.session_evaluation import evaluate_sessions as evaluate_sessions

@@ -39,7 +39,7 @@ def test_a_list_is_several_runs_of_one_system() -> None:
     each = [list(evaluate(QRELS, one, "nDCG@5").by_query("nDCG@5").values()) for one in LLM]
     assert matrix.column("llm") == pytest.approx(np.mean(each, axis=0))
     assert np.allclose(matrix.repeats["llm"].T, each)
-    assert (pair.runs, pair.test.name, found.scores.systems) == ((3, 2), "t", ("old", "llm"))
+    assert (pair.runs, pair.test.name, found.scores.systems) == ([3, 2], "t", ("old", "llm"))
     assert "20 queries, 3 and 2 runs" in words(found)
     [table] = [each for each in found.page().tables if each.title == "Runs, nDCG@5"]
     assert [row[:2] for row in table.rows] == [("old", 2), ("llm", 3)]
@@ -85,6 +85,13 @@ def test_questions_that_know_nothing_of_runs_refuse_them(options: dict[str, Any]
         compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", **options)
 
 
+def test_a_margin_of_several_systems_is_refused() -> None:
+    runs = {"old": OLD, "llm": LLM, "new": run(7, 1.0)}
+    with pytest.raises(UsageError, match="margin: needs one run of each system, or two systems at a time"):
+        compare(QRELS, runs, "nDCG@5", margin=0.01)
+    assert compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", margin=0.01).pairs["nDCG@5"].margin is not None
+
+
 def test_files_on_the_command_line(command: Any) -> None:
     lines = ((q, 0, d, grade) for q, grades in QRELS.items() for d, grade in grades.items())
     command.write("qrels", "".join(f"{q} {zero} {d} {grade}\n" for q, zero, d, grade in lines))
@@ -98,8 +105,8 @@ def test_files_on_the_command_line(command: Any) -> None:
     for typed, said in (
         (["llm=s0.run,none.run"], "none.run: no such file"),
         (["llm=s0.run,"], "llm=s0.run,: expected NAME=RUN,RUN"),
-        (["old=s0.run"], "a name twice"),
-        (["llm=s0.run,s1.run", "--name", "a", "--name", "b"], "--name: cannot be combined with NAME=RUN"),
+        (["old=s0.run"], "the name of another system"),
+        (["llm=s0.run,s1.run", "--name", "a", "--name", "b"], "--name: expected one for each of 1 run, found 2"),
     ):
         refused = command("compare", "qrels", "old.run", *typed)
         assert refused.code and said in refused.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -114,6 +115,19 @@ class TestFlags:
         axes = self.axes(files, "-m", "ADM", "--vary", "srs=rank,minmax", "--vary", "over=judged,retrieved")
         assert list(axes) == ["urs", "srs", "over", "depth"]
         assert (axes["srs"], axes["over"]) == (["rank", "minmax"], ["judged", "retrieved"])
+
+    def test_sessions(self, files):
+        for name, pages in {"early": (["a"], ["x"]), "late": (["x"], ["b"])}.items():
+            lines = [{"session": f"{name}1", "topic": "t", "queries": [{"results": page} for page in pages]}]
+            (files.directory / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (files.directory / "topics.qrels").write_text("t 0 a 1\nt 0 b 2\n")
+        logs = ("sensitivity", "topics.qrels", "early.jsonl", "late.jsonl", "--sessions", "-m", "sDCG")
+        shown = files(*logs, "--gain", "linear", "--base", "2", "--at", "1", "--vary", "query_base=1.5,4", "-q")
+        assert shown.code == 0, shown.err
+        # 1 against 2 / (1 + log_bq 2): 0.74 by bq = 1.5, 1.33 by 4.
+        assert "early wins in 1 of 2 settings, late wins in 1." in shown.out
+        assert "query_base goes from 1.5 to 4" in " ".join(shown.out.split())
+        assert "--discount: has no meaning with --sessions" in files(*logs, "--discount", "none").err
 
     def test_the_sweep_is_a_command_of_the_papers(self, files):
         names = ("qrels", "deep.run", "sharp.run")

@@ -7,10 +7,22 @@ import random
 from itertools import combinations, product
 
 import pytest
-from scipy.stats import kendalltau, ttest_rel
+from scipy.stats import kendalltau, ttest_ind, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
-from gainful import Gain, InputError, Policy, Qrels, Scenario, UsageError, assess_sensitivity, evaluate, parse
+from gainful import (
+    Gain,
+    InputError,
+    Policy,
+    Qrels,
+    Scenario,
+    Sessions,
+    UsageError,
+    assess_sensitivity,
+    assess_session_sensitivity,
+    evaluate,
+    parse,
+)
 from gainful.data.judged import Judged
 from gainful.errors import quietly
 from gainful.tasks.sensitivity.sensitivity_grid import ranks_of
@@ -571,3 +583,78 @@ def test_another_winner_by_the_usual_discount_is_told() -> None:
         assert told not in assess_sensitivity(qrels, runs, discount=["none"]).notices
         alike = assess_sensitivity(qrels, {**runs, "two": runs["one"]})
     assert not any("default discount" in line for line in alike.notices)
+
+
+class TestSessions:
+    """Quick systems find something at once, thorough ones more, but later: who wins depends on bq."""
+
+    GRADES = {"t": {"a": 1, "b": 2, "c": 3}}
+
+    @staticmethod
+    def log(system: str, lists: list[list[list[str]]], shared: bool) -> Sessions:
+        return Sessions.of(
+            [
+                {
+                    "session": f"s{i}" if shared else f"{system}{i}",
+                    "topic": "t",
+                    "queries": [{"results": page} for page in pages],
+                }
+                for i, pages in enumerate(lists)
+            ]
+        )
+
+    LISTS = {
+        "quick": [[["a", "b"], ["x"]], [["b"], []], [["x", "a"], ["a"]], [["a"]]],
+        "thorough": [[["x"], ["x"], ["c", "b"]], [["x"], ["c"]], [["x"], ["b", "a"]], [["x"], ["x"], ["b"]]],
+    }
+
+    @staticmethod
+    def sdcg(pages: list[list[str]], gains: dict[str, float], b: float, bq: float, k: int) -> float:
+        return math.fsum(
+            gains.get(document, 0.0) / (1 + math.log(rank, b)) / (1 + math.log(number, bq))
+            for number, page in enumerate(pages, 1)
+            for rank, document in enumerate(page[:k], 1)
+        )
+
+    @pytest.mark.parametrize("shared", [True, False])
+    def test_every_cell_is_a_mean_by_hand_and_who_wins_changes(self, shared):
+        systems = {name: self.log(name, lists, shared) for name, lists in self.LISTS.items()}
+        found = assess_session_sensitivity(
+            self.GRADES,
+            systems,
+            measure="sDCG",
+            gain=["flat", "tenfold"],
+            base=[2],
+            at=[1, 2],
+            vary={"query_base": [1.5, 10]},
+        )
+        assert [axis.name for axis in found.axes] == ["gain", "base", "query_base", "depth"]
+        assert len(found.cells) == 8 and found.queries == (4 if shared else 8)
+        weights = {"0-1-1-1": (1, 1, 1), "0-1-10-100": (1, 10, 100)}
+        for cell in found.cells:
+            gain, b, bq, k = found.labels(cell)
+            gains = dict(zip("abc", weights[gain], strict=True))
+            scores = {
+                name: [self.sdcg(pages, gains, float(b), float(bq), int(k)) for pages in lists]
+                for name, lists in self.LISTS.items()
+            }
+            assert [score.value for score in cell.scores] == pytest.approx(
+                [math.fsum(each) / 4 for each in scores.values()]
+            )
+            test = ttest_rel(*scores.values()) if shared else ttest_ind(*scores.values(), equal_var=False)
+            assert cell.leads.shown.tolist() == [test.pvalue < 0.05]
+        assert set(found.wins()) == {("quick",), ("thorough",)}
+        assert ("paired t test" if shared else "Welch's t test") in found.page().text()
+        assert f"2 systems, {found.queries} sessions." in found.page().text()
+
+    def test_what_is_tried_unless_told_and_what_the_measure_sets(self):
+        systems = {name: self.log(name, lists, True) for name, lists in self.LISTS.items()}
+        found = assess_session_sensitivity(self.GRADES, systems)
+        assert [axis.labels for axis in found.axes][1:] == [("2", "e", "10"), ("2", "4", "10"), ("5", "10", "20")]
+        found = assess_session_sensitivity(self.GRADES, systems, measure="nsDCG(query_base=3)@10")
+        assert [axis.name for axis in found.axes] == ["gain", "base", "depth"]
+        assert {cell.measure.query_base for cell in found.cells} == {3.0}
+        found = assess_session_sensitivity(self.GRADES, systems, measure="sRBP")
+        assert [axis.name for axis in found.axes] == ["gain", "depth"]
+        with pytest.raises(UsageError, match="evaluates single queries, found sessions"):
+            assess_session_sensitivity(self.GRADES, systems, measure="nDCG")

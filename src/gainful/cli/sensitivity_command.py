@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.flags import INPUT, flags_of, given, takes
+from gainful.cli.flags import INPUT, flags_of, given, refuse, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, Places, measure_setting
-from gainful.tasks.run_questions import SensitivityOptions
+from gainful.cli.score_inputs import SessionReading
+from gainful.tasks.run_questions import SensitivityOptions, SessionSensitivityOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,17 +27,18 @@ class _Measure:
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
 @takes(of=_Measure)
 @flags_of(SensitivityOptions)
-@takes(shown=Places, output=FigureOutput, reading=CollectionOptions)
+@takes(shown=Places, output=FigureOutput, sessions=SessionReading, reading=CollectionOptions)
 def command(
     qrels: str,
     runs: tuple[str, ...],
     of: _Measure,
     shown: Places,
     output: FigureOutput,
+    sessions: SessionReading | None,
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
-    """Ask whether other gains, discounts and depths would change the order of RUNS judged by QRELS.
+    """Ask whether other gains, discounts and depths would change the order of RUNS (or --sessions) judged by QRELS.
 
     Every combination is evaluated: who wins where, what changes the winner, and how alike the orders are (Kendall's
     tau). What -m sets, as in nDCG(gain=exp2)@20, stays.
@@ -44,13 +48,21 @@ def command(
     Example: gainful sensitivity qrels.txt bm25.run dense.run --scenario impatient --scenario patient
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run -m ADM --figure adm.svg
+
+    Example: gainful sensitivity qrels.txt old.jsonl new.jsonl --sessions --vary query_base=2,4,10
     """
-    wanted = given(SensitivityOptions, params)
-    collection = reading.opened(qrels, runs)
     import gainful
 
-    with output.waiting("reading runs"):
-        found = gainful.assess_sensitivity(
-            collection.judged, collection.runs, measure=of.measure, threads=collection.threads, **wanted
-        )
+    ask: Callable[..., Any]
+    if sessions is None:
+        wanted, read = given(SensitivityOptions, params), reading.opened(qrels, runs)
+        ask = partial(gainful.assess_sensitivity, read.judged, read.runs, measure=of.measure, threads=read.threads)
+    else:
+        refuse(("discount", "scenario", "scenarios"), "has no meaning with --sessions")
+        wanted, of_sessions = given(SessionSensitivityOptions, params), sessions.inputs(reading, qrels, runs)
+        wanted |= {"topics": of_sessions.topics, "judged_by": sessions.judged_by, "threads": reading.threads}
+        wanted["measure"] = "nsDCG" if of.measure == "nDCG" else of.measure
+        ask = partial(gainful.assess_session_sensitivity, of_sessions.judged, of_sessions.sessions)
+    with output.waiting("reading runs" if sessions is None else "scoring sessions", in_bytes=sessions is None):
+        found = ask(**wanted)
     output.show(found.page(shown.places), found.notices)

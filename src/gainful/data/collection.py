@@ -135,17 +135,13 @@ def named_systems(arguments: Sequence[str], given: Sequence[str] = ()) -> dict[s
     {'bm25': 'bm25.run', 'llm': ['seeds/1.run', 'seeds/2.run']}
     """
     repeated = {each for each in arguments if "=" in each and not os.path.lexists(each)}
-    if repeated and given:
-        raise UsageError("--name: cannot be combined with NAME=RUN,...", "NAME=RUN names a single run, too")
     names = iter(named_runs([each for each in arguments if each not in repeated], given).items())
     found: dict[str, str | list[str]] = {}
     for each in arguments:
         name, _, files = each.partition("=")
         system, runs = (name, files.split(",")) if each in repeated else next(names)
         if not system or system in found or (each in repeated and "" in runs):
-            raise UsageError(
-                f"{each}: expected NAME=RUN,RUN with a name of its own, found another form or a name twice"
-            )
+            raise UsageError(f"{each}: expected NAME=RUN,RUN, found another form, or the name of another system")
         found[system] = runs
     return found
 
@@ -164,12 +160,10 @@ def runs_apart(systems: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, li
             from gainful.data.run import holds_objects
 
             several = [given] if holds_objects(given) else several
-        if not several:
-            raise UsageError(f"{system}: expected at least one run, found none")
         names[system] = [f"{system} ({i})" for i in range(1, len(several) + 1)] if len(several) > 1 else [system]
+        if not several or not runs.keys().isdisjoint(names[system]):
+            raise UsageError(f"{system}: expected runs with names of their own, found none, or a name twice")
         runs |= dict(zip(names[system], several, strict=True))
-    if len(runs) < sum(map(len, names.values())):
-        raise UsageError(f"runs: two runs are called '{next(name for name in runs if name.endswith(')'))}'")
     return runs, names
 
 

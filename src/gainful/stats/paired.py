@@ -286,7 +286,7 @@ class PairResult(TestedPair):
 
     effective: float
     nonzero: int
-    runs: tuple[int, int]
+    runs: Sequence[int]
     wins: int
     ties: int
     losses: int
@@ -352,7 +352,7 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         n=scores.n,
         effective=scores.weight,
         nonzero=scores.nonzero,
-        runs=(_runs_of(matrix, system), _runs_of(matrix, baseline)),
+        runs=[matrix.repeats[name].shape[1] if name in matrix.repeats else 1 for name in (system, baseline)],
         wins=wins,
         ties=scores.n - wins - losses,
         losses=losses,
@@ -361,10 +361,6 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
         for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, tested["test"], tested["interval"])),
     )
-
-
-def _runs_of(matrix: SystemScores, system: str) -> int:
-    return matrix.repeats[system].shape[1] if system in matrix.repeats else 1
 
 
 def _deciders(

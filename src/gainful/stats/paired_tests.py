@@ -340,19 +340,6 @@ def without_middle_spread(scores: PairedScores) -> str:
     return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
 
 
-def typical_interval(sums: Floats, sizes: Floats | Ints, extreme: int, alpha: float, method: str) -> Interval:
-    """The interval of order statistics of the means of parts of the scores, by their sums and sizes (Hartigan 1969).
-
-    Of all parts, those that are empty included, ``extreme`` have to be as extreme for a shift not to be rejected.
-    """
-    some = sizes > 0
-    means = np.sort(sums[some] / sizes[some])
-    place = extreme - (sums.size - means.size)
-    if place < 1:
-        return Interval(-math.inf, math.inf, alpha, method)
-    return Interval(float(means[place - 1]), float(means[-place]), alpha, method)
-
-
 def tidy(interval: Interval, scale: float) -> Interval:
     """The interval without the traces of the grid; a limit that is not 0 stays so, because it decides."""
     low, high = (float(settle(np.array(limit), scale)) or limit for limit in (interval.low, interval.high))
@@ -396,9 +383,13 @@ class FlippedSubsets:
         """The shifts that the test does not reject.
 
         Taking a shift from every difference, the flipped sum is as large as the observed one just if the shift is at
-        least the (weighted) mean of the flipped part.
+        least the (weighted) mean of the flipped part: limits are order statistics of these means (Hartigan 1969).
         """
-        return typical_interval(self.sums, self.sizes, self.flips.least_extreme(alpha), alpha, "randomisation")
+        some = self.sizes > 0
+        means = np.sort(self.sums[some] / self.sizes[some])
+        place = self.flips.least_extreme(alpha) - (some.size - means.size)
+        low, high = (float(means[place - 1]), float(means[-place])) if place > 0 else (-math.inf, math.inf)
+        return Interval(low, high, alpha, "randomisation")
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,7 +125,7 @@ def assess_change(
     means = repeats[:, 0].copy()
     if repeats.shape[1] > 1:
         means = np.array([math.fsum(row) / len(row) for row in repeats.tolist()])  # whatever the order of repeats
-    of_runs = run_noise(repeats, weights).pooled(runs).of_difference(repeats.shape[1])
+    of_runs = run_noise(repeats, weights).of_difference(repeats.shape[1], runs)
     scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights, runs=of_runs)
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
     test = STUDENT if of_runs.variance or is_large else RANDOMISATION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,17 +20,12 @@ class RunNoise:
     df: float = 0
     baseline_runs: int = 1
 
-    def pooled(self, other: RunNoise | None) -> RunNoise:
-        """Both together, the other being that of the baseline."""
-        if other is None:
-            return self
+    def of_difference(self, runs: int, baseline: RunNoise | None = None) -> RunNoise:
+        """The noise of the difference between the mean of so many runs and the baseline's, which varies alike."""
+        other = baseline or RunNoise()
         df = self.df + other.df
         variance = (self.df * self.variance + other.df * other.variance) / df if df else 0.0
-        return RunNoise(variance, df, other.baseline_runs)
-
-    def of_difference(self, runs: int) -> RunNoise:
-        """The variance of the difference of so many runs' mean and the baseline's."""
-        return replace(self, variance=self.variance * (1 / runs + 1 / self.baseline_runs))
+        return RunNoise(variance * (1 / runs + 1 / other.baseline_runs), df)
 
 
 def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
@@ -54,11 +49,8 @@ def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
 def noise_of_means(systems: Sequence[Floats | None], weights: Floats | None = None) -> RunNoise | None:
     """The noise of the difference between means over runs, queries x repeats of each system; None where no system has
     repeats. Systems may vary unequally; one without repeats counts as if it did not vary."""
-    parts = []
-    for repeats in systems:
-        if repeats is not None:
-            found = run_noise(repeats, weights)
-            parts.append((found.variance / repeats.shape[1], found.df))
+    found = [(run_noise(each, weights), each.shape[1]) for each in systems if each is not None]
+    parts = [(noise.variance / runs, noise.df) for noise, runs in found]
     return RunNoise(sum(variance for variance, _ in parts), satterthwaite(*parts)) if parts else None
 
 

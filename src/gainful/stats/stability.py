@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from gainful.stats.catalogues import DISCRIMINATING, TOPICS, Coefficient, correc
 from gainful.stats.rank_tests import Friedman, conover, protected
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 from gainful.stats.tukey import randomised_tukey
+from gainful.stats.unpaired import TwoGroups, welch
 
 
 class Spread(NamedTuple):
@@ -308,6 +310,13 @@ class Leads(NamedTuple):
         """
         found = t_of_all_pairs(scores)
         return cls(corrected(found.p, "holm") < alpha, found.difference > 0)
+
+    @classmethod
+    def by_groups(cls, groups: Sequence[Floats], alpha: float = 0.05) -> Leads:
+        """Welch's t tests of all pairs of systems that have units of their own, corrected by Holm."""
+        found = [welch(TwoGroups(one, other)) for one, other in combinations(groups, 2)]
+        p = np.nan_to_num([each.p for each in found], nan=1.0)
+        return cls(corrected(p, "holm") < alpha, np.array([each.effect > 0 for each in found]))
 
     @property
     def number(self) -> int:

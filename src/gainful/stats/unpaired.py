@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose, count_of, percent_text
 from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, TestOutcome
 from gainful.stats.distributions import LEAST_P, noncentrality_interval, t_p, t_quantile
@@ -123,13 +123,28 @@ class TwoGroups:
         return self.mean / self.standard_error if self.standard_error else None
 
     @cached_property
-    def robust(self) -> RobustError:
-        return RobustError.of(self)
+    def by_label(self) -> list[Floats]:
+        """For each session z and w if it is labelled A, if B, and as it is: z is being of A less its mean in the block.
+        The variance of the difference is the sum of w (u - difference z)^2, u being a score less its block's mean.
+
+        That is HC2 (MacKinnon & White 1985) of least squares, without topics Welch's s_A^2 / n_A + s_B^2 / n_B.
+        """
+        both, of_a = (
+            np.bincount(each, minlength=int(self.block.max()) + 1)[self.block]
+            for each in (self.block, self.block[: self.a.size])
+        )
+        found = []
+        for z in ((both - of_a) / both, -of_a / both):
+            left = 1 - 1 / both - z**2 / self.weight  # 1 - leverage: 0 for the only session of a system
+            found += [z, np.divide((z / self.weight) ** 2, left, out=np.zeros(z.size), where=left > 1e-9)]
+        return found + [np.where(np.arange(both.size) < self.a.size, *found[i::2]) for i in (0, 1)]
 
     @cached_property
     def error(self) -> float | None:
         """The standard error of the difference, whatever each system's spread; None where a system has one session."""
-        return math.sqrt(self.robust.variance) if min(self.sizes) > 1 else None
+        z, w = self.by_label[4:]
+        rest = settle(self._aligned(self.pooled) - self.mean * z, self.scale)
+        return math.sqrt(math.fsum((w * rest**2).tolist())) if min(self.sizes) > 1 else None
 
     @property
     def is_limit(self) -> bool:
@@ -139,34 +154,6 @@ class TwoGroups:
     @cached_property
     def labellings(self) -> Labellings:
         return Labellings.of(self)
-
-
-class RobustError(NamedTuple):
-    """The variance of the least-squares difference that needs no equal spreads (HC2, MacKinnon & White 1985).
-
-    Without topics it is Welch's: s_A^2 / n_A + s_B^2 / n_B. It is the sum over sessions of w (u - d z)^2, where u is a
-    score and z being of A, both less their means in the block, and w depends on the block and the label only.
-    """
-
-    u: Floats
-    z: Floats
-    if_a: tuple[Floats, Floats]  # z and w of each session if it is labelled A
-    if_b: tuple[Floats, Floats]
-    variance: float
-
-    @classmethod
-    def of(cls, groups: TwoGroups) -> RobustError:
-        is_a = np.arange(groups.pooled.size) < groups.a.size
-        both = np.bincount(groups.block)[groups.block]
-        of_a = np.bincount(groups.block[is_a], minlength=int(groups.block.max()) + 1)[groups.block]
-        either = []
-        for z in ((both - of_a) / both, -of_a / both):
-            left = 1 - 1 / both - z**2 / groups.weight  # 1 - leverage: 0 for the only session of a system
-            either.append((z, np.divide((z / groups.weight) ** 2, left, out=np.zeros(z.size), where=left > 1e-9)))
-        z, w = (np.where(is_a, *pair) for pair in zip(*either, strict=True))
-        u = groups._aligned(groups.pooled)
-        rest = settle(u - groups.mean * z, groups.scale)
-        return cls(u, z, either[0], either[1], math.fsum((w * rest**2).tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,24 +173,22 @@ class Labellings:
     def of(cls, groups: TwoGroups) -> Labellings:
         """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
         found depends neither on which system is called A nor on the order of sessions."""
-        n, u, z = groups.a.size, groups.robust.u, groups.robust.z
+        n, u, (z_a, w_a, z_b, w_b, z, w) = groups.a.size, groups._aligned(groups.pooled), groups.by_label
         sides = [
             np.lexsort((groups.pooled[part], groups.block[part])) + part.start
-            for part in (slice(0, n), slice(n, groups.pooled.size))
+            for part in (slice(0, n), slice(n, u.size))
         ]
         first, second = sorted(sides, key=lambda side: (side.size, groups.pooled[side].tolist()))
         order = np.concatenate((first, second))
-        (z_a, w_a), (z_b, w_b) = groups.robust.if_a, groups.robust.if_b
-        square, line = w_a - w_b, w_a * z_a - w_b * z_b
-        columns = (u, z, square * u**2, square * u * z, square * z**2, line * u, line * z)
+        more, line = w_a - w_b, w_a * z_a - w_b * z_b
+        columns = (u, z, more * u**2, more * u * z, more * z**2, line * u, line * z)
         pool = _Pool(groups.block[order], int(first.size), tuple(each[order] for each in columns))
         is_enumerated = pool.ways <= MOST_LABELLINGS
         sums = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.plan)
         if first is not sides[0]:
             sums = [math.fsum(each.tolist()) - sum_ for each, sum_ in zip(columns, sums, strict=True)]
-        own = math.fsum((np.where(z > 0, w_a, w_b) * z**2).tolist())
-        fixed = (*(math.fsum((w_b * each).tolist()) for each in (u**2, u * z, z**2)), own)
-        return cls(groups, tuple(sums), fixed, is_enumerated)
+        fixed = (math.fsum(each.tolist()) for each in (w_b * u**2, w_b * u * z, w_b * z**2, w * z**2))
+        return cls(groups, tuple(sums), tuple(fixed), is_enumerated)
 
     @property
     def own(self) -> int:
@@ -220,46 +205,39 @@ class Labellings:
 
     def as_high(self, shift: float = 0.0) -> tuple[int, int]:
         """How many labellings give A a t as high as the observed labels do, and as low, if A had a shift less."""
-        groups = self.groups
-        u, z, uu, uz, zz, line_u, line_z = self.sums
-        fixed_uu, fixed_uz, fixed_zz, own = self.fixed
+        groups, (u, z, uu, uz, zz, line_u, line_z), (own_uu, own_uz, own_zz, own) = self.groups, self.sums, self.fixed
         difference = (u - shift * z) / groups.weight
-        error, least = 1.0, 1e-7 * groups.scale or 1.0
-        errors = np.ones(1)
-        if groups.error is not None:  # with one session there is no spread of its own: differences decide
-            variance = uu + fixed_uu - 2 * shift * (uz + fixed_uz) + shift**2 * (zz + fixed_zz)
-            variance += difference * (difference * own - 2 * (line_u - shift * line_z))
-            error, errors = max(groups.error, least), np.sqrt(np.maximum(variance, least**2))
+        variance = uu + own_uu - 2 * shift * (uz + own_uz) + shift**2 * (zz + own_zz)
+        variance += difference * (difference * own - 2 * (line_u - shift * line_z))
+        # What has no spread has a small one; with one session there is no spread of its own, and differences decide.
+        least = (1e7 if groups.error is None else 1e-7) * (groups.scale or 1.0)
+        error = max(groups.error or 0.0, least)
         observed = (groups.mean - shift) / error
-        is_same = z > groups.weight * (1 - 1e-9)
-        beyond = np.where(is_same, 0.0, difference / errors - observed)
-        near = 1e-8 * max(1.0, abs(observed)) if groups.error is not None else settled_step(groups.scale)
-        return (
-            int(np.count_nonzero(beyond >= -near)) + self.own,
-            int(np.count_nonzero(beyond <= near)) + self.own,
-        )
+        near = 1e-8 * abs(observed) + 0.1 * settled_step(groups.scale) / error
+        beyond = np.where(self._are_observed, 0.0, difference / np.sqrt(np.maximum(variance, least**2)) - observed)
+        return int(np.count_nonzero(beyond >= -near)) + self.own, int(np.count_nonzero(beyond <= near)) + self.own
+
+    @property
+    def _are_observed(self) -> Bools:
+        return np.asarray(self.sums[1] > self.groups.weight * (1 - 1e-9))
 
     def limit(self, side: int, extreme: int) -> float:
         """The last shift below (-1) or above (1) the difference that so many labellings do not reject."""
         groups, mean = self.groups, self.groups.mean
-        if np.count_nonzero(self.sums[1] > groups.weight * (1 - 1e-9)) + self.own >= extreme:
+        if np.count_nonzero(self._are_observed) + self.own >= extreme:
             return side * math.inf  # labels that are the observed ones are as extreme whatever the shift
 
         def holds(shift: float) -> bool:
             return self.as_high(shift)[side > 0] >= extreme
 
         # What decides whether 0 is inside is p itself.
-        inside, step = mean, groups.error or groups.scale
-        if mean * side < 0 and not holds(0.0):
-            outside = 0.0
-        else:
+        inside, outside, step = mean, 0.0, groups.error or groups.scale or 1.0
+        if mean * side >= 0 or holds(0.0):
             inside = 0.0 if mean * side < 0 else mean
-            outside = inside + side * step
-            while holds(outside):
+            while holds(outside := inside + side * step):
                 inside, step = outside, 2 * step
-                outside = inside + side * step
-        while abs(outside - inside) > max(1e-7 * (groups.error or 0.0), settled_step(groups.scale)):
-            middle = (inside + outside) / 2
+        enough = max(1e-7 * (groups.error or 0.0), settled_step(groups.scale))
+        while abs(outside - inside) > enough and (middle := (inside + outside) / 2) not in (inside, outside):
             inside, outside = (middle, outside) if holds(middle) else (inside, middle)
         return inside
 

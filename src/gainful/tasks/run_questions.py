@@ -163,14 +163,10 @@ def _read_varied(texts: Sequence[str], option: str) -> dict[str, list[object]]:
     return values
 
 
-@dataclass(frozen=True)
-class SensitivityOptions:
-    """What is asked of :func:`gainful.assess_sensitivity`."""
+@dataclass(frozen=True, kw_only=True)
+class _Varied:
+    """What is varied of runs and of sessions alike."""
 
-    qrels: QrelsLike | Judged
-    runs: Mapping[str, RunLike]
-    _: KW_ONLY
-    measure: str | Measure = "nDCG"
     gain: Sequence[object] | None = setting(
         None,
         "What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
@@ -179,21 +175,45 @@ class SensitivityOptions:
         read_all=read_values,
         shown="0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, for as many levels as there are",
     )
+    base: Sequence[object] | None = setting(
+        None, "Bases of the discounts' logarithms.", metavar="B,...", read_all=read_values, shown="2, e, 10"
+    )
+    at: Sequence[object] | None = setting(
+        None, "Depths.", metavar="K,...", read_all=read_values, shown="10, 30, 100, 200, of sessions 5, 10, 20"
+    )
+    vary: Mapping[str, Sequence[object]] | None = setting(
+        None, "Another parameter: srs=rank,minmax, query_base=2,4.", metavar="NAME=V,...", read_all=_read_varied
+    )
+    policy: Policy | str | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class SessionSensitivityOptions(_Varied):
+    """What is asked of :func:`gainful.assess_session_sensitivity`."""
+
+    qrels: QrelsLike | Judged
+    systems: Mapping[str, Sessions | Iterable[Sessions] | Source]
+    _: KW_ONLY
+    measure: str | Measure = "nsDCG"
+    judged_by: str | None = None
+    topics: TopicsLike | None = None
+
+
+@dataclass(frozen=True)
+class SensitivityOptions(_Varied):
+    """What is asked of :func:`gainful.assess_sensitivity`."""
+
+    qrels: QrelsLike | Judged
+    runs: Mapping[str, RunLike]
+    _: KW_ONLY
+    measure: str | Measure = "nDCG"
     discount: Sequence[str] | None = setting(
         None,
         "jarvelin2002, burges2005 (no base can change nDCG with it: it cancels), ...",
         metavar="D,...",
         read_all=read_values,
         shown="jarvelin2002, none",
-    )
-    base: Sequence[object] | None = setting(
-        None, "Bases of the discounts' logarithms.", metavar="B,...", read_all=read_values, shown="2, e, 10"
-    )
-    at: Sequence[object] | None = setting(
-        None, "Depths.", metavar="K,...", read_all=read_values, shown="10, 30, 100, 200"
-    )
-    vary: Mapping[str, Sequence[object]] | None = setting(
-        None, "Another parameter of the measure: srs=rank,minmax.", metavar="NAME=V,...", read_all=_read_varied
     )
     scenario: Iterable[str | Scenario] | str | None = setting(
         None,
@@ -205,8 +225,6 @@ class SensitivityOptions:
     scenarios: str | os.PathLike[str] | None = setting(
         None, "A TOML file that defines scenarios.", kind="file", metavar="FILE"
     )
-    policy: Policy | str | None = None
-    threads: int | None = None
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gainful.data.items import ItemsLike
     from gainful.data.qrels import QrelsLike
     from gainful.data.queries import QueriesLike
-    from gainful.data.run import RunsLike
+    from gainful.data.run import RunLike
     from gainful.evaluation.evaluate import MeasuresLike
     from gainful.evaluation.scores import ScoresLike
     from gainful.policy import Policy
@@ -298,7 +298,7 @@ class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions
     """The options of all kinds of comparison, and how judgments and runs are read."""
 
     scores: ScoresLike | QrelsLike  # type: ignore[assignment] # the only kind that takes judgments
-    runs: RunsLike | MeasuresLike | None = None
+    runs: Mapping[str, RunLike] | MeasuresLike | None = None  # a list of runs is several of one system
     measures: MeasuresLike | None = None
     _: KW_ONLY
     sequential: bool = setting(

@@ -227,16 +227,12 @@ class SequenceComparison(Comparison):
                 parts += [sentence, steps]
                 charts.append(path)
                 continue
-            baseline, rest, lacking = (
-                common_baseline(results),
-                len(results) - told,
-                self.matrices[name].unanswered.items(),
-            )
+            baseline, rest, lacking = common_baseline(results), len(results) - told, self.matrices[name].unanswered
             of = count_of(len(results), "system" if baseline else "pair")
             of += f" from {printable(baseline, 40)}" if baseline else ""
             shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
             parts.append(
-                f"{first.measure} after {units_text(first.n, first.left_out, first.unit, lacking)}. "
+                f"{first.measure} after {units_text(first.n, first.left_out, first.unit, lacking.items())}. "
                 f"Significantly different: {told:,} of {of} "
                 f"({level_text(first.interval)} for all together, {_VALID}){shown}."
             )
@@ -319,10 +315,8 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
 def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | str]:
     """Of one pair: what can be told by now, the limits and since when, some steps on the way, and their path."""
     a, b = (printable(name, 40) for name in found.names)
-    queries, digits = (
-        units_text(found.n, found.left_out, found.unit, zip(found.names, found.unanswered, strict=True)),
-        places_for(found.difference),
-    )
+    lacking, digits = zip(found.names, found.unanswered, strict=True), places_for(found.difference)
+    queries = units_text(found.n, found.left_out, found.unit, lacking)
     level, all_units = level_text(found.interval), plural_of(found.unit)
     limits = (
         f"{level} interval {interval_text(found.interval, digits)}, {_VALID}; mean difference "

@@ -104,12 +104,8 @@ def _over(found: PairResult | UnpairedResult) -> str:
 
     if isinstance(found, paired.PairResult):
         runs = f", {found.runs[0]} and {found.runs[1]} runs" if max(found.runs) > 1 else ""
-        return (
-            units_text(
-                found.n, found.left_out, found.unit, zip(found.names, found.unanswered, strict=True), found.effective
-            )
-            + runs
-        )
+        lacking = zip(found.names, found.unanswered, strict=True)
+        return units_text(found.n, found.left_out, found.unit, lacking, found.effective) + runs
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 

@@ -45,8 +45,7 @@ from gainful.tasks.compare.compare_words import (
     places_text,
     units_text,
 )
-from gainful.tasks.compare.runs_table import table_of_runs
-from gainful.tasks.compare.two_systems import Segments, compare_segments
+from gainful.tasks.compare.two_systems import Segments, compare_segments, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
+from gainful.stats.anova import system_by_query
 from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
@@ -30,7 +33,6 @@ from gainful.tasks.compare.compare_words import (
     relative_text,
     units_text,
 )
-from gainful.tasks.compare.runs_table import table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
@@ -213,6 +215,31 @@ def note_of_test(result: PairResult | UnpairedResult) -> str:
         some = "sessions that both systems have" if result.left_out else ""
         paired = f"; {some or 'both systems have the same sessions'}: paired"
     return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
+
+
+def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
+    """How far the means of systems' runs vary, and whether the systems differ by query beyond that; none where no
+    system was run several times."""
+    rows: list[tuple[Cell, ...]] = []
+    counted = matrix.times_weights().repeats
+    for name, mean in zip(matrix.systems, matrix.means.tolist(), strict=True):
+        means = [math.fsum(run) / run.size for run in counted[name].T] if name in counted else []
+        spread = (min(means), max(means), stdev(means)) if means else (None, None, None)
+        rows.append((name, len(means) or 1, mean, *spread))
+    notes = ["lowest, highest, sd: of the means of single runs; noise between runs enters test and interval"]
+    single = [printable(name, 40) for name in matrix.systems if name not in counted]
+    if single:
+        notes.append(f"one run only, which counts as if it could not vary: {', '.join(single)}")
+    elif len(matrix.queries) > 1 and (found := system_by_query(matrix.values, list(matrix.repeats.values()))):
+        effect, noise = found
+        share = max(0.0, 1 - 1 / effect.f) if effect.f else 0.0
+        notes.append(
+            f"system by {matrix.unit}: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}: of the "
+            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f} % comes from the systems, "
+            "the rest from noise between runs"
+        )
+    columns = head(f"system | runs # | mean .{places} | lowest .{places} | highest .{places} | sd .{places + 1}")
+    return [Table(columns, rows, f"Runs, {matrix.measure}", tuple(notes))] if counted else []
 
 
 def _deciders(result: PairResult, places: int, several: bool, matrix: ScoreMatrix) -> Iterator[Table]:

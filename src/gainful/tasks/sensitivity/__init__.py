@@ -27,9 +27,11 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import choose, count_of, nearest, number_text, printable, read_whole
 from gainful.question import question
-from gainful.tasks.run_questions import SensitivityOptions
-from gainful.tasks.sensitivity.sensitivity_grid import GAIN_WORDS, SCENARIOS, Axis, Grid, Scenario, cell_of
+from gainful.tasks.run_questions import SensitivityOptions, SessionSensitivityOptions
+from gainful.tasks.sensitivity.sensitivity_grid import BASES_TRIED, GAIN_WORDS, SCENARIOS, Axis, Grid, Scenario, cell_of
 from gainful.tasks.sensitivity.sensitivity_page import Sensitivity
+from gainful.tasks.sessions import study_sessions
+from gainful.tasks.sessions.session_evaluation import session_measures
 
 
 @warns
@@ -67,10 +69,7 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     else:
         grid = Grid(base, judged, asked.gain, asked.discount, asked.base, asked.at, asked.vary)
         axes, notices = grid.axes, grid.notices
-        planned = [
-            (", ".join(axis.label(i) for axis, i in zip(axes, place, strict=True)), place, measure)
-            for place, measure in grid.measures.items()
-        ]
+        planned = [(grid.label(place), place, measure) for place, measure in grid.measures.items()]
         discount = getattr(base, "discount", None)
         if discount not in {None, *(getattr(measure, "discount", None) for _, _, measure in planned)}:
             usual = base.replace(cutoff=getattr(planned[0][2], "cutoff", None)) if asked.discount is None else None
@@ -90,6 +89,30 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
             )
     notices += _about_evaluations(evaluations, [cell.measure for cell in cells])
     return Sensitivity(base, axes, cells, tuple(chosen), evaluations, tuple(notices))
+
+
+@warns
+@question(SessionSensitivityOptions)
+def assess_session_sensitivity(asked: SessionSensitivityOptions) -> Sensitivity:
+    """Whether other gains, bases of the discounts by rank and by query, and depths would change the order of systems.
+
+    ``systems`` are sessions by system; sessions that name their systems are divided by these. What ``measure`` itself
+    sets is not varied; ``vary`` names other parameters, and other values of query_base.
+    """
+    judged, [measure] = Judged.of(asked.qrels, asked.policy), session_measures([parse(asked.measure)])
+    own = measure.parameters()
+    tried = {"base": BASES_TRIED, "query_base": (2, 4, 10)}.items()
+    varied: dict[str, Any] = {name: each for name, each in tried if name in own and getattr(measure, name) == own[name]}
+    varied |= {**({} if asked.base is None else {"base": asked.base}), **(asked.vary or {})}
+    depths = asked.at or ((5, 10, 20) if getattr(measure, "cutoff", 0) is None else None)
+    grid = Grid(measure, judged, asked.gain, None, None, depths, varied)
+    how: Any = {"judged_by": asked.judged_by, "topics": asked.topics, "threads": asked.threads}
+    study = study_sessions(judged, asked.systems, list(dict.fromkeys(grid.measures.values())), by_system=True, **how)
+    cells = tuple(
+        cell_of(grid.label(place), each, place, study.evaluations, tested=True) for place, each in grid.measures.items()
+    )
+    notices = *grid.notices, *_about_evaluations(study.evaluations, [cell.measure for cell in cells])
+    return Sensitivity(measure, grid.axes, cells, (), study.evaluations, notices)
 
 
 def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence[Measure]) -> list[str]:

@@ -218,6 +218,10 @@ class Grid:
             changes = {name: value for parameters in chosen for name, value in parameters.items()}
             self.measures[place] = measure.replace(**changes)
 
+    def label(self, place: tuple[int, ...]) -> str:
+        """What a cell has on every axis."""
+        return ", ".join(axis.label(i) for axis, i in zip(self.axes, place, strict=True))
+
     def _fixed(self, parameter: str, given: object) -> object | None:
         """The value that the measure itself has, if it is not the default."""
         value: object = getattr(self._measure, parameter)
@@ -269,6 +273,8 @@ class Grid:
 
     def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Options:
         if "discount" not in self._parameters:
+            if "query_base" in self._parameters and given is given_bases is None:
+                return {}  # the discounts of sessions differ by their bases alone
             return self._without("discount", given if given is not None else given_bases)
         fixed = self._fixed("discount", given)
         discounts = [choose(each, DISCOUNTS, "discount") for each in several(given or DISCOUNTS_TRIED, "discount")]
@@ -304,7 +310,7 @@ class Grid:
                 f"{self._measure.name}: unknown parameter '{name}'", nearest(name, self._parameters) or self._hint
             )
         taken = {"gain": "gains", "urs": "gains", "discount": "discounts", "base": "bases", "cutoff": "depths"}
-        if name in taken:
+        if name in taken and not (name == "base" and "discount" not in self._parameters):
             raise UsageError(f"vary: {name} has an axis of its own, the {taken[name]}")
         self._fixed(name, values)
         read = [getattr(self._measure.replace(**{name: value}), name) for value in several(values, name)]
@@ -483,9 +489,20 @@ def cell_of(
     leads = None
     if tested and len(values) > 1:
         with suppress(InputError, UsageError):  # no query has a score of every system, or scores are not averaged
-            leads = Leads.by_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
+            if are_paired(evaluations):
+                leads = Leads.by_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
+            else:
+                sign = -1 if measure.better == "lower" else 1
+                groups = [each.by_query(measure).values() for each in evaluations.values()]
+                leads = Leads.by_groups([np.array([sign * x for x in each if x is not None]) for each in groups])
     ranks = ranks_of(values, lower_is_better=measure.better == "lower")
     return Cell(label, measure, place, tuple(map(RunScore, evaluations, values, ranks)), leads)
+
+
+def are_paired(evaluations: Mapping[str, Evaluation]) -> bool:
+    """Whether systems answer the same queries, or have the same sessions."""
+    first, *others = evaluations.values()
+    return first.unit == "query" or all(set(each.query_ids) == set(first.query_ids) for each in others)
 
 
 def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -> list[int | None]:

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import Signature
 from gainful.measures.base import Measure, value_text
-from gainful.notation import count_of, listed, printable
+from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Chart, HeatMap
 from gainful.pages.page import Cell as Value, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.tasks.sensitivity.sensitivity_grid import Axis, Cell, Scenario, order_text, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_grid import Axis, Cell, Scenario, are_paired, order_text, tau_of_ranks
 
 #: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table.
 _MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS = 20, 5, 6, 5
@@ -97,8 +97,8 @@ class Sensitivity(Showable):
 
     @property
     def queries(self) -> int:
-        """How many queries are judged."""
-        return len(next(iter(self.evaluations.values())).query_ids)
+        """How many queries are judged, or how many sessions there are."""
+        return len(set().union(*(each.query_ids for each in self.evaluations.values())))
 
     @property
     def policy(self) -> Policy:
@@ -241,7 +241,8 @@ def _mean(taus: Iterable[float | None]) -> float | None:
 
 
 def _beginning(found: Sensitivity) -> str:
-    systems = f"{count_of(len(found.runs), 'system')}, {count_of(found.queries, 'query', 'queries')}"
+    unit = next(iter(found.evaluations.values())).unit
+    systems = f"{count_of(len(found.runs), 'system')}, {count_of(found.queries, unit, plural_of(unit))}"
     if found.scenarios:
         lines = [f"{systems}, {count_of(len(found.cells), 'scenario')}:"]
         for scenario, cell in zip(found.scenarios, found.cells, strict=True):
@@ -350,9 +351,9 @@ def _change_tables(found: Sensitivity, places: int) -> Iterator[Table]:
         yield Table(columns, rows, "Where the winner changes", more)
     if found.reversals:
         counts = "ahead # | significantly ahead # ← shown_ahead | behind # | significantly behind # ← shown_behind"
+        test = "paired t test" if are_paired(found.evaluations) else "Welch's t test of sessions without pairs"
         notes = (
-            f"in how many {found.noun}s; significantly: paired t test, corrected by Holm for all pairs of systems, "
-            "at 5 %",
+            f"in how many {found.noun}s; significantly: {test}, corrected by Holm for all pairs of systems, at 5 %",
             "a change of places is supported where a test shows both orders, and within noise where it does not",
         )
         title = "Systems that change places"
