@@ -31,7 +31,7 @@ SPREADS = ((0.0, 0.13), (0.13, 0.25), (0.25, 0.5), (0.5, 0.8))
 FLIPPED, MIDDLE = 0.05, (0.2, 0.98)
 #: Pairs of systems have means that differ by at most this share of the spread of their differences, and a cell needs
 #: some of them.
-LEVEL_WITHIN, LEAST_PAIRS = 0.15, 8
+LEVEL_WITHIN, LEAST_PAIRS = 0.15, 5
 
 
 class Drawn(NamedTuple):
