@@ -331,6 +331,12 @@ class TestDegenerate:
             assert (found.p, found.difference, found.is_alike, found.detectable) == (1.0, 0.0, True, None)
             assert "there is no difference to test" in found.warnings[0]
 
+    @pytest.mark.parametrize("scale", [0.0, 1e-100, 1e100])
+    def test_scores_of_any_scale_have_an_interval(self, scale: float) -> None:
+        rng = np.random.default_rng(1)
+        found = compare_unpaired(scale * rng.random(12), scale * rng.random(14), draws=100)
+        assert found.interval.low <= found.difference <= found.interval.high and 0 < found.p <= 1
+
     def test_one_session_of_each(self) -> None:
         found = compare_unpaired([0.9], [0.1])
         assert (found.p, found.interval.is_bounded, found.effect.hedges_g) == (1.0, False, None)

@@ -999,11 +999,9 @@ def _consistent_only(result: SystemsResult) -> list[str]:
     found = np.flatnonzero((adjusted < family.alpha) & ~family.is_significant)
     if not found.size:
         return []
-    names = [printable(name, 40) for name in family.systems]
-    pairs = [
-        f"{names[family.first[i]]} v {names[family.second[i]]} (p = {max(adjusted[i], 1e-15):.2g})"
-        for i in found[np.argsort(adjusted[found], kind="stable")]
-    ]
+    names, order = [printable(name, 40) for name in family.systems], found[np.argsort(adjusted[found], kind="stable")]
+    ends = zip(family.first[order], family.second[order], np.maximum(adjusted[order], 1e-15), strict=True)
+    pairs = [f"{names[i]} v {names[j]} (p = {p:.2g})" for i, j, p in ends]
     return [
         f"Holm on t also finds {listed(pairs, most=_SHOWN)}, whose differences vary less from {family.unit} to "
         f"{family.unit} than others: t judges a difference by its own spread, maxt by the largest that chance makes of "

@@ -123,9 +123,9 @@ class TwoGroups:
         return self.mean / self.standard_error if self.standard_error else None
 
     @cached_property
-    def by_label(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """For each session z and w if it is labelled A, and if B: z is being of A less its mean in the block; the
-        variance of the difference is the sum of w (u - difference z)^2, u being a score less the mean of its block.
+    def by_label(self) -> list[Floats]:
+        """For each session z and w if it is labelled A, if B, and as it is: z is being of A less its mean in the block.
+        The variance of the difference is the sum of w (u - difference z)^2, u being a score less its block's mean.
 
         That is HC2 (MacKinnon & White 1985) of least squares, without topics Welch's s_A^2 / n_A + s_B^2 / n_B.
         """
@@ -137,12 +137,12 @@ class TwoGroups:
         for z in ((both - of_a) / both, -of_a / both):
             left = 1 - 1 / both - z**2 / self.weight  # 1 - leverage: 0 for the only session of a system
             found += [z, np.divide((z / self.weight) ** 2, left, out=np.zeros(z.size), where=left > 1e-9)]
-        return found[0], found[1], found[2], found[3]
+        return found + [np.where(np.arange(both.size) < self.a.size, *found[i::2]) for i in (0, 1)]
 
     @cached_property
     def error(self) -> float | None:
         """The standard error of the difference, whatever each system's spread; None where a system has one session."""
-        z, w = (np.where(np.arange(self.pooled.size) < self.a.size, *self.by_label[i::2]) for i in (0, 1))
+        z, w = self.by_label[4:]
         rest = settle(self._aligned(self.pooled) - self.mean * z, self.scale)
         return math.sqrt(math.fsum((w * rest**2).tolist())) if min(self.sizes) > 1 else None
 
@@ -173,8 +173,7 @@ class Labellings:
     def of(cls, groups: TwoGroups) -> Labellings:
         """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
         found depends neither on which system is called A nor on the order of sessions."""
-        n, u, (z_a, w_a, z_b, w_b) = groups.a.size, groups._aligned(groups.pooled), groups.by_label
-        z, w = (np.where(np.arange(u.size) < n, *pair) for pair in ((z_a, z_b), (w_a, w_b)))
+        n, u, (z_a, w_a, z_b, w_b, z, w) = groups.a.size, groups._aligned(groups.pooled), groups.by_label
         sides = [
             np.lexsort((groups.pooled[part], groups.block[part])) + part.start
             for part in (slice(0, n), slice(n, u.size))
@@ -232,13 +231,13 @@ class Labellings:
             return self.as_high(shift)[side > 0] >= extreme
 
         # What decides whether 0 is inside is p itself.
-        inside, outside, step = mean, 0.0, groups.error or groups.scale
+        inside, outside, step = mean, 0.0, groups.error or groups.scale or 1.0
         if mean * side >= 0 or holds(0.0):
             inside = 0.0 if mean * side < 0 else mean
             while holds(outside := inside + side * step):
                 inside, step = outside, 2 * step
-        while abs(outside - inside) > max(1e-7 * (groups.error or 0.0), settled_step(groups.scale)):
-            middle = (inside + outside) / 2
+        enough = max(1e-7 * (groups.error or 0.0), settled_step(groups.scale))
+        while abs(outside - inside) > enough and (middle := (inside + outside) / 2) not in (inside, outside):
             inside, outside = (middle, outside) if holds(middle) else (inside, middle)
         return inside
 

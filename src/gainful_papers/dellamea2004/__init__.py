@@ -238,9 +238,9 @@ def _sectors() -> Section:
         "precision",
         "|α| / (|α| + |β|)",
         "|β| / (|α| + |β|)",
-        "α are documents retrieved and not relevant, β those retrieved and relevant, as its recall |β| / (|β| + |δ|) "
-        f"and fallout |α| / (|α| + |γ|) have them; with |α| = {alpha} and |β| = {beta} of IRS1 in Table 2 (a) its "
-        f"formula would give {alpha / (alpha + beta):.2f}, and the table has {printed:.2f}",
+        "in the text at hand; α are documents retrieved and not relevant, β those retrieved and relevant, as its "
+        f"recall |β| / (|β| + |δ|) and fallout |α| / (|α| + |γ|) have them; with |α| = {alpha} and |β| = {beta} of "
+        f"IRS1 in Table 2 (a) its formula would give {alpha / (alpha + beta):.2f}, and the table has {printed:.2f}",
     )
     about = "The plane has four sectors; the formula of precision has an erratum."
     return Section("Figure 2", about, claims_tables("Precision by sectors", [claim]))

@@ -198,13 +198,7 @@ class StabilityReport(ScoreReport):
         parts.append(_subset_table(self, places))
         columns = (
             *head("measure ← 0 | set # ← 1.queries | error rate % ← 1.error_rate | tie rate % ← 1.tie_rate"),
-            Column(
-                "difference needed",
-                "number",
-                places,
-                "none" if swaps.systems >= LEAST_SYSTEMS else "-",
-                get=lambda row: row[1].difference_for(self.asked.swaps),
-            ),
+            Column("difference needed", "number", places, get=lambda row: row[1].difference_for(self.asked.swaps)),
         )
         notes = (
             f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(self.unit)}, "
