@@ -458,13 +458,12 @@ class TestQueriesThatARunDoesNotAnswer:
         with pytest.warns(GainfulWarning, match="not answered"):
             scores = evaluate(self.QRELS, self.RUNS, "nDCG@10")
         two = compare({name: scores[name] for name in ("old", "late")})
-        below = "late did not answer 12 of 30 queries: these count as 0"
+        below = "30 queries, 12 of which late did not answer"
         assert two.pairs["nDCG@10"].unanswered == (12, 0)
         assert '"unanswered_system": 12, "unanswered_baseline": 0' in two.text("jsonl")
         for found in (two, compare(scores)):
             for only_ in ("means", "pairs"):
                 assert below in " ".join(found.table(only_).text().split())
-        assert below in " ".join(compare(scores).text().split())
         assert '"unanswered": {"late": 12}' in compare(scores).text("jsonl")
 
     def test_queries_that_decide_are_marked(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from gainful.stats.paired_tests import (
     resampled_rows,
     trimmed_mean,
 )
+
+Limits: TypeAlias = Callable[[float], Interval]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,12 +239,7 @@ class TestedPair(NamedPair):
 
 
 def tested_fields(
-    scores: Any,
-    test: PairedTest,
-    limits: Callable[[float], Interval],
-    means: Sequence[float],
-    better: str,
-    farthest: float,
+    scores: Any, test: PairedTest, limits: Limits, means: Sequence[float], better: str, farthest: float
 ) -> dict[str, Any]:
     """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups, that can
     be ``farthest`` apart."""
@@ -252,10 +249,10 @@ def tested_fields(
     error, df = scores.standard_error, scores.df
     if test.of == "trimmed mean":
         error, df = scores.once(trimmed_mean).error, scores.once(trimmed_mean).kept - 1
-    if outcome.least_p >= alpha and (scores.sd or scores.mean):
-        detectable = math.inf
-    elif error and not test.is_of_ranks:
+    if error and not test.is_of_ranks:
         detectable = error * detectable_noncentrality(df, alpha=alpha)
+    if (detectable or 0.0) > farthest or (outcome.least_p >= alpha and (scores.sd or scores.mean)):
+        detectable = math.inf
     if plan.margin is not None:
         # Two one-sided tests; a stopgap decides nothing.
         within = limits(2 * alpha).within(farthest)
@@ -284,8 +281,7 @@ class PairResult(TestedPair):
     """What was found of a system and its baseline on the same queries.
 
     ``effective`` is how many queries of equal weight would tell as much; ``nonzero`` counts differences; wins are the
-    system's. ``for_system`` and ``for_baseline`` are the queries that
-    speak most for either.
+    system's. ``for_system`` and ``for_baseline`` are the queries that speak most for either.
     """
 
     effective: float

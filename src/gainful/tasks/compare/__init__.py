@@ -18,18 +18,18 @@ from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
 from gainful.measures.base import Measure
-from gainful.notation import choose, letter, nearest, printable, units
+from gainful.notation import choose, letter, nearest, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
 from gainful.render import Page
 from gainful.stats.catalogues import BAYES, MOST_WITH_LETTERS, UNPAIRED_TESTS
+from gainful.tasks.compare.compare_words import units_text
 from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gainful.stats.paired_tests import SystemScores
     from gainful.stats.unpaired import UnpairedResult
     from gainful.stats.without_p import ConfidenceSequence, Posterior
     from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
@@ -302,16 +302,6 @@ def interval_chart(
     return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
 
 
-def unanswered_notes(matrix: SystemScores) -> tuple[str, ...]:
-    """Which systems did not answer how many queries, for below a table."""
-    count, as_what = units(len(matrix.queries), matrix.unit), "0" if matrix.better == "higher" else "the worst score"
-    verb = "did not answer" if matrix.unit == "query" else "does not have"
-    return tuple(
-        f"{printable(system, 40)} {verb} {number:,} of {count}: these count as {as_what}"
-        for system, number in matrix.unanswered.items()
-    )
-
-
 BETTER, WORSE = "†", "‡"
 #: The table for machines that has what one for people has.
 _FOR_MACHINES = {"leaderboard": "systems", "means": "systems", "pairs": "pairs"}
@@ -358,8 +348,10 @@ class PairedComparison(Comparison):
         if only is None:
             return page
         tables = [means_table(self, show)] if only == "means" else self.tables_of(only, page, show)
-        if only != "pairs":
-            tables = [replace(table, notes=(*table.notes, *self.tested())) for table in tables]
+        matrix, below = self.matrices[self.primary], [] if only == "pairs" else self.tested()
+        if matrix.unanswered:
+            below.append(units_text(len(matrix.queries), 0, matrix.unit, matrix.unanswered.items()))
+        tables = [replace(table, notes=(*table.notes, *below)) for table in tables]
         for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
         return replace(page, parts=(*tables, *for_machines))
 
@@ -452,7 +444,6 @@ def means_table(found: PairedComparison, show: ShowOptions) -> Table:
     notes = ["* best of its column", *dict.fromkeys(note for each in marks for note in each.notes)]
     if len(notes) == 1 and len(rows) > MOST_WITH_LETTERS:
         notes.append(f"no marks with more than {MOST_WITH_LETTERS} systems: {option('marks', 'beaten')} gives some")
-    notes += unanswered_notes(found.matrices[found.primary])
     table = Table.of(columns, rows, title="Means", notes=tuple(notes), for_people=True)
     marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
     return replace(table, marked=frozenset(marked))

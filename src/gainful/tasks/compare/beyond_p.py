@@ -32,7 +32,6 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_text,
     places_for,
-    unanswered_of,
     units_text,
 )
 from gainful.tasks.score_questions import BeliefOptions, SequenceOptions
@@ -60,7 +59,7 @@ class BeliefComparison(Comparison):
             return "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
 
         for name, results in self.posteriors.items():
-            first, lacking = results[0], self.matrices[name].unanswered
+            first, lacking = results[0], self.matrices[name].unanswered.items()
             if len(results) == 1:
                 parts.append(posterior_sentence(first))
             else:
@@ -74,7 +73,7 @@ class BeliefComparison(Comparison):
                 parts.append(
                     f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
                     f"{within} with probability {level} or more "
-                    f"({units_text(first.n, first.left_out, first.unit, None, lacking)})"
+                    f"({units_text(first.n, first.left_out, first.unit, lacking)})"
                     + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
                     + (f"; {open_:,} are undecided" if open_ else "")
                     + "."
@@ -171,7 +170,7 @@ def _unweighted(scores: Scores, what: str) -> Mapping[str, ScoreMatrix]:
 def posterior_sentence(found: Posterior) -> str:
     """The answer with its probability, then the other two, then what they are made of."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = units_text(found.n, found.left_out, found.unit, None, unanswered_of(found))
+    queries = units_text(found.n, found.left_out, found.unit, zip(found.names, found.unanswered, strict=True))
     if found.probabilities is None:
         if not found.difference:
             return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
@@ -233,7 +232,7 @@ class SequenceComparison(Comparison):
             of += f" from {printable(baseline, 40)}" if baseline else ""
             shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
             parts.append(
-                f"{first.measure} after {units_text(first.n, first.left_out, first.unit, None, lacking)}. "
+                f"{first.measure} after {units_text(first.n, first.left_out, first.unit, lacking.items())}. "
                 f"Significantly different: {told:,} of {of} "
                 f"({level_text(first.interval)} for all together, {_VALID}){shown}."
             )
@@ -316,8 +315,8 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
 def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | str]:
     """Of one pair: what can be told by now, the limits and since when, some steps on the way, and their path."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = units_text(found.n, found.left_out, found.unit, None, unanswered_of(found))
-    digits = places_for(found.difference)
+    lacking, digits = zip(found.names, found.unanswered, strict=True), places_for(found.difference)
+    queries = units_text(found.n, found.left_out, found.unit, lacking)
     level, all_units = level_text(found.interval), plural_of(found.unit)
     limits = (
         f"{level} interval {interval_text(found.interval, digits)}, {_VALID}; mean difference "

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import count
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gainful.evaluation.score_matrix import farthest_apart
 from gainful.notation import count_of, listed, number_text, percent_text, plural_of, printable, units, worth_text
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text
@@ -18,7 +15,7 @@ from gainful.stats.paired import FEW_QUERIES, signed_verdict
 if TYPE_CHECKING:
     from gainful.stats.families import RankInterval
     from gainful.stats.findings import Interval
-    from gainful.stats.paired import NamedPair, PairResult, PracticalSize
+    from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
@@ -107,35 +104,26 @@ def _over(found: PairResult | UnpairedResult) -> str:
 
     if isinstance(found, paired.PairResult):
         runs = f", {found.runs[0]} and {found.runs[1]} runs" if max(found.runs) > 1 else ""
-        return units_text(found.n, found.left_out, found.unit, found.effective, unanswered_of(found)) + runs
+        lacking = zip(found.names, found.unanswered, strict=True)
+        return units_text(found.n, found.left_out, found.unit, lacking, found.effective) + runs
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 
 
-def unanswered_of(found: NamedPair) -> dict[str, int]:
-    """How many queries either system of a pair did not answer."""
-    return dict(zip(found.names, found.unanswered, strict=True))
-
-
 def units_text(
-    count: int,
-    left_out: int,
-    unit: str,
-    effective: float | None = None,
-    unanswered: Mapping[str, int] = MappingProxyType({}),
+    count: int, left_out: int, unit: str, unanswered: Iterable[tuple[str, int]] = (), effective: float | None = None
 ) -> str:
-    """How many queries (or sessions) there were, and of how many, where some lack a score or count more than others,
-    and how many systems did not answer.
+    """How many queries (or sessions) there were, and of how many, where some lack a score, how many of them systems did
+    not answer, and how many they are worth.
 
-    >>> units_text(50, 0, "query", 6.8), units_text(48, 2, "session")
-    ('50 queries, worth 6.8 by their weights', '48 of 50 sessions, the others lack a score')
-    >>> units_text(50, 0, "query", unanswered={"old": 0, "late": 20})
-    '50 queries, 20 of which late did not answer'
+    >>> units_text(48, 2, "session"), units_text(50, 0, "query", [("late", 20)], 6.8)
+    ('48 of 50 sessions, the others lack a score', \
+'50 queries, 20 of which late did not answer, worth 6.8 by their weights')
     """
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
     said = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)
     verb = "did not answer" if unit == "query" else "does not have"
-    lacking = [f"{number:,} of which {printable(name, 40)} {verb}" for name, number in unanswered.items() if number]
+    lacking = [f"{number:,} of which {printable(name, 40)} {verb}" for name, number in unanswered if number]
     if len(lacking) > _MOST_LACKING:
         lacking = [f"some of which {len(lacking)} systems {verb.replace('does', 'do')}"]
     return said + (f", {listed(lacking)}" if lacking else "") + worth_text(count, effective)
@@ -236,16 +224,11 @@ def places_text(interval: RankInterval) -> str:
     return f"{best}-{worst}" if best < worst else str(best)
 
 
-def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
-    """The detectable difference; None where none is, or the measure's values cannot be so far apart."""
-    means = (found.mean_system, found.mean_baseline)
-    farthest = min(farthest_apart(found.measure, None, means), sys.float_info.max)
-    return found.detectable if found.detectable is not None and found.detectable <= farthest else None
-
-
-def none_detectable(found: PairResult | UnpairedResult) -> str:
-    """That no difference is detectable, and where flips or labels are too few, from how many queries, or sessions of
-    each system, on they are not."""
+def detectable_text(found: PairResult | UnpairedResult, some: str) -> str:
+    """From where on a difference is detectable, or that none is; where flips or labels are too few, how many queries,
+    or sessions of each system, it takes."""
+    if found.detectable is not None and math.isfinite(found.detectable):
+        return some.format(found.detectable)
     if not (found.test.is_enumerated and found.test.least_p >= found.alpha) or getattr(found, "topics", False):
         return "no difference is detectable"
     is_unpaired = found.test.test.draws == "shuffle"
@@ -254,25 +237,18 @@ def none_detectable(found: PairResult | UnpairedResult) -> str:
     return f"no difference is detectable: it takes at least {least} {of}"
 
 
-def is_of_few(found: PairResult | UnpairedResult) -> bool:
-    """Whether a comparison is of so few queries that what they can detect is said first."""
-    return getattr(found, "effective", math.inf) < FEW_QUERIES
-
-
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
     """Interval, p, queries and what they can detect in parentheses, then the size relative to the baseline."""
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if interval.of == "mean" else f" of the {interval.of}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
-    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places)}{guide}"]
-    if not interval.is_bounded:
-        parts = [f"no {level_text(interval)} interval{of}"]
+    shown = f"{level_text(interval)} interval{of}"
+    parts = [f"{shown} {interval_text(interval, places)}{guide}" if interval.is_bounded else f"no {shown}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
     parts.append(_over(found))
-    if found.detectable is not None and not is_of_few(found):  # else said before
-        shown = detectable_in_range(found)
-        parts.append(none_detectable(found) if shown is None else f"detectable from {shown:.{places}f}")
+    if found.detectable is not None and getattr(found, "effective", math.inf) >= FEW_QUERIES:  # else said before
+        parts.append(detectable_text(found, f"detectable from {{:.{places}f}}"))
     size = found.practical
     if size is None or not math.isfinite(size.low):
         return f"({', '.join(parts)})"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from gainful.tasks.compare import (
     marks_of,
     means_table,
     paired_matrices,
-    unanswered_notes,
 )
 from gainful.tasks.compare.compare_words import (
     anova_columns,
@@ -110,16 +109,14 @@ class SystemsComparison(PairedComparison):
             for place, i in enumerate(family.order):
                 span = family.rank_intervals[i] if family.rank_intervals else (None, None)
                 mark = result.letters[place] if result.letters else None
-                lacking = result.scores.unanswered.get(family.systems[i], 0)
-                mean = float(result.scores.means[i])
-                of_systems.append((name, family.systems[i], mean, place + 1, *span, mark, lacking))
+                of_systems.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
             of_pairs += [(name, *result.record(a, b)) for a, b in _pairs_in_order(result)]
             has_intervals = show.only != "means" and (show.only != "leaderboard" or family.baseline is not None)
             for warning in result.warnings:
                 if has_intervals or not warning.startswith(OF_INTERVALS):
                     warnings.setdefault(warning, []).append(family.measure)
         first = self.systems[self.primary].family
-        columns = "measure | system | mean . | place # | best_place # | worst_place # | letters | unanswered #"
+        columns = "measure | system | mean . | place # | best_place # | worst_place # | letters"
         parts.append(Table(head(columns, for_machines=True), of_systems, "systems"))
         kinds = {"verdict": "", "wins": " #", "ties": " #", "losses": " #"}
         numbers = (name + kinds.get(name, " .") for name in PairRecord._fields[2:])
@@ -167,11 +164,7 @@ class SystemsComparison(PairedComparison):
 
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
         if only == "pairs":
-            tables = [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
-            return [
-                replace(table, notes=(*table.notes, *unanswered_notes(matrix)))
-                for table, matrix in zip(tables, self.matrices.values(), strict=True)
-            ]
+            return [pair_table(result, self.shown_pairs or None, show.places) for result in self.systems.values()]
         return [leaderboard(self, measure, show) for measure in self.systems]
 
 
@@ -332,7 +325,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     same = f" ({which}: paired)" if family.unit == "session" else ""
     systems, over = (
         count_of(len(family.systems), "system"),
-        units_text(family.n, left_out, family.unit, result.scores.worth, result.scores.unanswered),
+        units_text(family.n, left_out, family.unit, result.scores.unanswered.items(), result.scores.worth),
     )
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     draws = ""
@@ -371,24 +364,12 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
         sentences.append(f"{what} above {above:.{places}f} {'are' if found else 'would be'} significant{more}.")
     if family.margin is not None:
         verdicts = Counter(family.pair(a, b).verdict for a, b in _pairs_in_order(result))
-        parts = [f"{said} in {verdicts[each]:,}" for each, said in _WITH_MARGIN.items() if verdicts[each]]
+        said = [(each, each.replace("cannot tell", "undecided")) for each in get_args(Verdict)]
+        parts = [f"{word} in {verdicts[each]:,}" for each, word in said if verdicts[each]]
         who = "the better system" if family.baseline is None else "the system"
         pairs = count_of(family.p.size, "pair")
         sentences.append(f"With a margin of {number_text(family.margin)}, {who} is {listed(parts)} of {pairs}.")
     return [*sentences, _best(result)] if family.rank_intervals else sentences
-
-
-#: Of a pair with a margin: what the first system is.
-_WITH_MARGIN: dict[Verdict, str] = {
-    "superior": "ahead by more than that",
-    "better": "ahead, perhaps by less,",
-    "equivalent": "equivalent",
-    "not inferior": "not inferior",
-    "not superior": "not superior",
-    "worse": "behind, perhaps by less,",
-    "inferior": "behind by more than that",
-    "cannot tell": "neither shown to be ahead nor equivalent",
-}
 
 
 def _best(result: SystemsResult) -> str:
@@ -454,7 +435,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
     """Systems, the best first unless wanted otherwise, with the places that each may have, or beside the baseline."""
     result, places = found.systems[measure], show.places
     family, standing = result.family, found.standing(measure, show.sort)
-    baseline, marks, unanswered = family.baseline, marks_of(standing, show.marks), unanswered_notes(result.scores)
+    baseline, marks = family.baseline, marks_of(standing, show.marks)
     place = {system: i for i, system in enumerate(family.systems)}
 
     def numbers(name: str, values: Floats) -> Column:
@@ -477,7 +458,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             *(beside(each, "") for each in _p_columns(result, "p", "adjusted p")),
             beside(Column("verdict"), "the baseline"),
         )
-        notes = (*marks.notes, *((_EFFECT,) if result.effects is not None else ()), *unanswered)
+        notes = (*marks.notes, *((_EFFECT,) if result.effects is not None else ()))
         title = f"{family.measure} against {printable(baseline, 40)}"
         return Table.of(columns, standing.systems, title=title, notes=notes, for_people=True)
     spans = dict(zip(family.systems, family.rank_intervals, strict=True))
@@ -498,7 +479,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         Column("may be the best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )
     title = f"Leaderboard, {family.measure}"
-    return Table.of(columns, standing.systems, title=title, notes=(*notes, *marks.notes, *unanswered), for_people=True)
+    return Table.of(columns, standing.systems, title=title, notes=(*notes, *marks.notes), for_people=True)
 
 
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:

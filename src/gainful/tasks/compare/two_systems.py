@@ -19,19 +19,17 @@ from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.anova import system_by_query
-from gainful.stats.paired import PairResult, compare_pair
+from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices, unanswered_notes
+from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
 from gainful.tasks.compare.compare_words import (
-    detectable_in_range,
+    detectable_text,
     difference_sentence,
     direction_text,
     interval_column,
     interval_text,
-    is_of_few,
     limits_or_none,
-    none_detectable,
     relative_text,
     units_text,
 )
@@ -79,8 +77,7 @@ class PairComparison(PairedComparison):
             Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
             Column("verdict", get=verdict),
         )
-        lacking = unanswered_notes(self.matrices[self.primary])
-        below = (f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results)), *lacking)
+        below = (f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results)))
         parts: list[Table | Chart | Detail | str] = [
             "\n".join(pair_conclusion(result) for result in results),
             Table.of(columns, results, title="The difference", notes=below, for_people=True),
@@ -99,7 +96,7 @@ class PairComparison(PairedComparison):
             *head(f"rank-biserial .{places} ← effect.rank_biserial"),
             Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
             *head(f"{all_units} won % ← effect.share_won"),
-            Column("detectable", "number", places, get=detectable_in_range),
+            Column("detectable", "number", places),
         )
         below = (
             f"relative: to the mean of {b}; where all of the interval is under 5 % marginal, to 10 % noticeable, above "
@@ -200,11 +197,9 @@ def compare_two(asked: PairOptions) -> PairComparison:
 def pair_conclusion(result: PairResult) -> str:
     """What was found, and before it, where there are few queries, what could have been."""
     sentence = difference_sentence(result)
-    if is_of_few(result) and result.detectable is not None:
-        over = units_text(result.n, 0, result.unit, result.effective)
-        shown = detectable_in_range(result)
-        said = none_detectable(result) if shown is None else f"a difference is detectable from {shown:.3f} on"
-        return f"With {over} {said}. {sentence}"
+    if result.effective < FEW_QUERIES and result.detectable is not None:
+        over = units_text(result.n, 0, result.unit, effective=result.effective)
+        return f"With {over} {detectable_text(result, 'a difference is detectable from {:.3f} on')}. {sentence}"
     return sentence
 
 

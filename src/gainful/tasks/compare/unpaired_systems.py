@@ -25,7 +25,6 @@ from gainful.stats.unpaired import UnpairedResult
 from gainful.tasks.compare import Comparison, compared_pairs, interval_chart, table_of_pairs
 from gainful.tasks.compare.compare_words import (
     anova_columns,
-    detectable_in_range,
     difference_sentence,
     interval_column,
     level_text,
@@ -244,7 +243,7 @@ def _parts_of(
         *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
         Column("interval of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
         *head("sessions won % ← effect.superiority"),
-        Column("detectable", "number", places, get=detectable_in_range),
+        Column("detectable", "number", places),
     )
     notes = [
         "Hedges' g: difference / spread within systems (and topics), without its bias",

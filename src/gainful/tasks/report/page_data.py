@@ -115,7 +115,7 @@ class PageData:
         """The conclusion, in the sentences that `gainful compare` prints."""
         if len(self.systems) == 1:
             value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
-            over = units_text(count, 0, self.first.unit, self.first.effective)
+            over = units_text(count, 0, self.first.unit, effective=self.first.effective)
             return [f"{printable(self.systems[0], 40)} has {self.primary} {value:.{PLACES}f}, the mean over {over}."]
         if self.comparison is None:
             names = ", ".join(map(str, self.measures))
