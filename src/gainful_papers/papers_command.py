@@ -203,6 +203,9 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
             if name not in {*alone, "max_memory", *paper.settings_alone}:
                 raise UsageError(f"{flag}: has no meaning without data", f"{paper.key} needs {paper.options}")
     check_given(paper, data)
+    for name in ("items", "training", "intents"):
+        if getattr(getattr(asked, "inputs", None), name, None) is not None:
+            raise UsageError(f"--{name}: no paper has measures that go by it")
     _check_written(asked, shown, output.file, bool(data) or paper.draws_alone)
     from gainful_papers import reproduction
 
@@ -233,6 +236,8 @@ def command(context: click.Context, output: options.Output) -> None:
     """List the five papers, or run one of them again; `papers table`, `plane` and `sweep`: a table and charts.
 
     Without data its worked examples and errata; with data its tables and figures on these.
+
+    Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
     if context.invoked_subcommand is None:
         output.show(_list_of_papers())
@@ -283,4 +288,5 @@ _DECLARED: dict[str, type[_Asked]] = {
 for _paper in PAPERS.values():
     command.add_command(_paper_command(_paper, _DECLARED[_paper.key]))
 for _other in (table_command, plane_command, sweep_command):
+    _other.short_help = str(_other.help).partition("\n\n")[0]
     command.add_command(_other)

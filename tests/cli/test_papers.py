@@ -58,6 +58,7 @@ def test_without_a_paper_the_five_are_listed(command):
             "no option --runs\n",
         ),
         (["jarvelin2002", "--draws", "3"], "no option --draws"),
+        (["jarvelin2002", "--qrels", "qrels", "--runs", "runs", "--items", "i.csv"], "--items: no paper has measures"),
         (["jarvelin2000", "--missing", "skip"], "--missing: has no meaning without data"),
         (["scheel2011", "--feature", "3"], "--feature: has no meaning without data"),
         (["jarvelin2000", "--figures", "png"], "--figures: expected a folder, found none"),
