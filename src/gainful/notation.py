@@ -193,11 +193,7 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def worth_text(count: int, effective: float | None) -> str:
-    """How many queries of equal weight would tell as much, where queries have weights.
-
-    >>> worth_text(50, 6.84), worth_text(50, 50), worth_text(50, 12.4)
-    (', worth 6.8 by their weights', '', ', worth 12 by their weights')
-    """
+    """How many queries of equal weight would tell as much, where queries have weights."""
     if effective is None or effective == count:
         return ""
     return f", worth {effective:,.{0 if effective >= 10 else 1}f} by their weights"

@@ -475,6 +475,14 @@ class TestQueriesThatARunDoesNotAnswer:
         assert {query for query, name in by.items() if name} == {query for query in by if query < "q12"}
         assert set(by.values()) == {"late", ""}
 
+    def test_factors_and_beliefs_say_it(self) -> None:
+        runs = {"a_x": self.RUNS["old"], "a_y": self.RUNS["late"], "b_x": self.RUNS["new"], "b_y": self.RUNS["old"]}
+        levels = {"one": {name: name[0] for name in runs}, "two": {name: name[2] for name in runs}}
+        for options in ({"factors": levels}, {"test": "bayes", "margin": 0.05}):
+            with pytest.warns(GainfulWarning, match="not answered"):
+                found = compare(self.QRELS, runs, "nDCG@10", **options)  # type: ignore[arg-type]
+            assert "30 queries, 12 of which a_y did not answer" in " ".join(str(found).split())
+
     def test_left_out_or_all_answered_is_not_said(self) -> None:
         assert "did not answer" not in str(compare(self.QRELS, {"a": self.RUNS["old"], "b": self.RUNS["new"]}, "RR"))
         skipped = self.words("old", "late", policy=Policy(missing="skip"))

@@ -58,15 +58,17 @@ def study(
     evaluations = replace(case, judged=without_empty_bases(judged)).evaluate(wanted)
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
     noted = {run: replace(each, measures=each.measures[:2], raw=each.raw[:2]) for run, each in evaluations.items()}
+    # Tests leave out what is undefined; figures have the policy that was asked for.
+    asked = {run: replace(each, policy=judged.policy) for run, each in noted.items()}
+    tested = table_2_section(weights, evaluations), last_rank_section(evaluations, weights)
+    own = tuple(Report(noted).signatures)
     sections = (
         recall_section(judged, weights),
         *(() if other is None else (table_1_section(judged, Qrels.of(other)),)),
         *figure_sections(case, weights),
-        table_2_section(weights, evaluations),
-        last_rank_section(evaluations, weights),
-        base_section(evaluations, weights),
+        *(replace(each, conventions=own) for each in (*tested, base_section(evaluations, weights))),
     )
-    return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(noted).signatures))
+    return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(asked).signatures))
 
 
 #: G' of section 2.1, the judged documents that it does not show within ten ranks, and I' of section 2.2.

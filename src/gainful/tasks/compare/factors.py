@@ -28,7 +28,8 @@ class FactorComparison(Comparison):
     factorial: Mapping[str, FactorialResult]
 
     def page(self, *, places: int = 4) -> Page:
-        parts = [part for result in self.factorial.values() for part in _parts_of(result, places)]
+        found = ((result, self.matrices[name].unanswered) for name, result in self.factorial.items())
+        parts = [part for result, lacking in found for part in _parts_of(result, lacking, places)]
         first = self.factorial[self.primary]
         tests = f"{count_of(3 * len(self.factorial), 'test')}, not corrected for each other"
         header: dict[str, object] = {
@@ -84,7 +85,7 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
     }
 
 
-def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | str]:
+def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) -> Iterator[Table | Chart | str]:
     """By one measure: sentences, the effects, the means of levels and combinations, and a plot of these."""
 
     def p_text(p: float) -> str:
@@ -93,7 +94,7 @@ def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | 
 
     one, other = (printable(name, 40) for name in result.factors)
     systems = count_of(sum(len(cell.systems) for cell in result.cells), "system")
-    over, both = units_text(result.n, result.left_out, result.unit), result.effects[2].p
+    over, both = units_text(result.n, result.left_out, result.unit, lacking.items()), result.effects[2].p
     sentences = [f"{result.measure} of {systems} by {one} and {other}, {over}."]
     if both < result.alpha:
         sentences.append(

@@ -323,10 +323,8 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     family, test, left_out = result.family, TESTS[result.family.test], len(result.scores.left_out)
     which = "those that all systems have" if left_out else "the same under all systems"
     same = f" ({which}: paired)" if family.unit == "session" else ""
-    systems, over = (
-        count_of(len(family.systems), "system"),
-        units_text(family.n, left_out, family.unit, result.scores.unanswered.items(), result.scores.worth),
-    )
+    scores, systems = result.scores, count_of(len(family.systems), "system")
+    over = units_text(family.n, left_out, family.unit, scores.unanswered.items(), scores.worth)
     by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
     draws = ""
     if result.randomised is not None:
@@ -344,8 +342,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     if not found:
         shown = "; no difference was shown, which is not to say that there is none"
     sentences = [f"{family.measure} of {systems} on {over}{same}."]
-    values = result.scores.values
-    if np.allclose(values, values[:, :1], rtol=1e-9, atol=0.0):
+    if np.allclose(scores.values, scores.values[:, :1], rtol=1e-9, atol=0.0):
         return [*sentences, f"All have the same score on every {family.unit}: there is nothing to test."]
     sentences.append(f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.")
     # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
@@ -417,7 +414,7 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
         "threshold": finite(family.threshold),
         "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
         "queries": family.n,
-        "effective_queries": result.scores.worth,
+        "effective_queries": result.scores.worth or family.n,
         "unanswered": dict(result.scores.unanswered),
         "queries_left_out": len(result.scores.left_out),
         "depends_on_pool": result.depends_on_pool,
