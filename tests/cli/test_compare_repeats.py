@@ -46,6 +46,16 @@ def test_a_list_is_several_runs_of_one_system() -> None:
     assert table.rows[1][5] == pytest.approx(np.std(np.mean(each, axis=1), ddof=1))
 
 
+def test_a_system_did_not_answer_what_none_of_its_runs_did() -> None:
+    def cut(run: dict[str, list[str]], *queries: str) -> dict[str, list[str]]:
+        return {query: run[query] for query in run if query not in queries}
+
+    llm = [cut(LLM[0], "q00", "q01"), cut(LLM[1], "q01"), cut(LLM[2], "q01", "q02")]
+    found = compare(QRELS, {"old": OLD, "llm": llm}, "nDCG@5")
+    assert found.matrices["nDCG@5"].unanswered == {"llm": 1}
+    assert "20 queries, 1 of which llm did not answer" in words(found)
+
+
 def test_one_run_in_a_list_is_a_run() -> None:
     one, other = (compare(QRELS, {"old": OLD[0], "llm": llm}, "nDCG@5") for llm in (LLM[0], [LLM[0]]))
     assert words(one) == words(other) and "Runs" not in words(one)

@@ -144,7 +144,7 @@ def _flag(declared: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
         spelt = how.choices if how.keeps_spelling else [choice.replace("_", "-") for choice in how.choices]
         kind = click.Choice(spelt)
     elif how.kind == "whole":
-        kind = click.IntRange(how.least, how.most)
+        kind = click.INT if how.least is how.most is None else click.IntRange(how.least, how.most)
     elif how.kind == "file":
         kind = INPUT
     elif how.kind == "written":

@@ -269,7 +269,9 @@ class ScoreMatrix:
         runs = {name: self.values[:, [self.place(run) for run in each]] for name, each in runs_of.items()}
         means = [[math.fsum(row) / len(row) for row in each.tolist()] for each in runs.values()]
         repeats = {name: each for name, each in runs.items() if each.shape[1] > 1}
-        missing = frozenset((name, q) for name, each in runs_of.items() for run, q in self.missing if run in each)
+        # A system did not answer what none of its runs did; what some did not is in their notices.
+        lacking = Counter((name, q) for name, each in runs_of.items() for run, q in self.missing if run in each)
+        missing = frozenset(pair for pair, number in lacking.items() if number == len(runs_of[pair[0]]))
         return replace(self, systems=tuple(runs), values=np.array(means).T, repeats=repeats, missing=missing)
 
     def chosen(self, about: Queries) -> ScoreMatrix:

@@ -233,8 +233,9 @@ def detectable_text(found: PairResult | UnpairedResult, some: str) -> str:
         return "no difference is detectable"
     is_unpaired = found.test.test.draws == "shuffle"
     least = next(n for n in count(1) if 2 / (math.comb(2 * n, n) if is_unpaired else 2**n) < found.alpha)
-    of = "sessions of each system" if is_unpaired else f"{plural_of(found.unit)} on which the systems differ"
-    return f"no difference is detectable: it takes at least {least} {of}"
+    if is_unpaired:
+        return f"no difference is detectable: it takes more sessions, such as {least} of each system"
+    return f"no difference is detectable: it takes at least {least} {plural_of(found.unit)} on which the systems differ"
 
 
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
