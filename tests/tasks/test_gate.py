@@ -111,14 +111,14 @@ def test_a_group_alone_is_found(gate):
 
 
 def test_a_group_is_judged_at_the_level_for_the_number_of_groups():
-    # Seven of thirty queries fall, none rises: p = 1/128 lies between .01 / 2 and .01.
+    # Eight of thirty queries fall, none rises: p = 1/256 lies between .01 / 4 and .01 / 2, as all queries have half.
     qrels = {f"q{i}": {"a": 1} for i in range(60)}
     run = {query: ["a"] for query in qrels}
     table = {query: {"kind": "odd" if i % 2 else "even"} for i, query in enumerate(qrels)}
-    new = {**run, **{f"q{i}": ["x"] for i in range(1, 15, 2)}}
+    new = {**run, **{f"q{i}": ["x"] for i in range(1, 17, 2)}}
     two = freeze_gate(qrels, run, "RR", rule=Rule(0.5, by="kind"), queries=table)
     found = {each.group: each for each in check_gate(two, qrels, new).groups}
-    assert found["odd"].change.p_fell == pytest.approx(1 / 128)
+    assert found["odd"].change.p_fell == pytest.approx(1 / 256)
     assert {group: each.verdict for group, each in found.items()} == {"even": "pass", "odd": "pass"}
     one = freeze_gate(qrels, run, "RR", rule=Rule(0.2, by="kind"), queries={query: {"kind": "all"} for query in qrels})
     assert [each.verdict for each in check_gate(one, qrels, new).groups] == ["regression"]

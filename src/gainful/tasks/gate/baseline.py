@@ -513,12 +513,14 @@ class Compared:
     groups: Texts | None = None
 
     def assess(self, gate: Gate, draws: int | None = None) -> list[Finding]:
-        """What became of all queries, and of each group at a level for their number."""
+        """What became of all queries, and of each group; all of them share the level."""
         every = slice(None)
         parts: list[tuple[str | None, Any]] = [(None, every)]
         if self.groups is not None:
             names = sorted(set(self.groups.tolist()), key=in_order)
             parts += [(name, self.groups == name) for name in names]
+        # With groups, half of the level is for all queries, and the groups share the other half.
+        shares = (1, 1) if len(parts) == 1 else (2, 2 * (len(parts) - 1))
         name, found = str(self.measure), []
         for group, rows in parts:
             baseline, weights = self.baseline[rows], None
@@ -531,7 +533,7 @@ class Compared:
                 gate.rule.margin_of(mean),
                 better=self.measure.better,
                 weights=weights,
-                level=LEVEL if group is None else LEVEL / (len(parts) - 1),
+                level=LEVEL / shares[group is not None],
                 draws=draws,
                 runs=RunNoise(gate.run_variances.get(name, 0.0), gate.runs - 1, gate.runs),
             )
