@@ -11,8 +11,8 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -233,7 +233,9 @@ class Gate:
         if self.path is None and len(self.history) == 1:
             refuse_existing(path)
         name, content = os.fspath(path), self.text().encode()
-        if self.read_as is None or not os.path.isfile(name) or not os.path.samefile(name, self.path or name):
+        # Paths, not files: another process may replace the file between two looks at it.
+        is_other = os.path.realpath(name) != os.path.realpath(self.path or name)
+        if self.read_as is None or is_other or not os.path.isfile(name):
             write_bytes(name, content)
             return
         with open(name, "rb") as held:
@@ -241,7 +243,10 @@ class Gate:
                 import fcntl  # not on Windows
 
                 fcntl.flock(held, fcntl.LOCK_EX)  # of two that update it, one waits for the other
-            if bytes(open_source(name).buffer) not in (self.read_as, content):
+            found = b""
+            with contextlib.suppress(InputError):  # changed while being read
+                found = bytes(open_source(name).buffer)
+            if found not in (self.read_as, content):
                 wrong = f"{name}: the file has changed since it was read, so nothing was written"
                 raise InputError(wrong, "`gainful gate history` shows who came first; then update it again")
             write_bytes(name, content)
@@ -289,7 +294,7 @@ class Gate:
         value["version"], scores = value.pop("gainful", None), value.pop("scores", None)
         try:
             found: Gate = replace(_read(cls, value, (name,)), path=name, read_as=content)
-            _ = found.conventions, found.parsed
+            _ = found.conventions
         except UsageError as error:
             raise InputError(f"{name}: {error.message}", error.hint) from error
         found._check_consistency(name, scores)
@@ -323,6 +328,8 @@ class Gate:
             frozen = ((each.scores[place], each.weight or 1.0) for each in self.queries.values())
             scored = [(score * weight, weight) for score, weight in frozen if score is not None]
             mean = math.fsum(score for score, _ in scored) / (math.fsum(weight for _, weight in scored) or 1.0)
+            if measure not in self.history[-1].means:
+                _ = self.parsed  # a measure that there is not is the better message
             known = self.history[-1].means.get(measure, math.nan)
             if not math.isclose(mean, known, rel_tol=1e-9, abs_tol=1e-9):
                 return f"{measure}: expected scores with the mean {known:.4f} of the last baseline, found {mean:.4f}"
@@ -353,21 +360,38 @@ _WORDS = {
 }
 
 
+#: Kinds of which a large gate has many values: all of them are looked at, the place of each only where one is wrong.
+_FREQUENT: dict[Any, Callable[[Any], bool]] = {
+    str: lambda value: type(value) is str,
+    float | None: lambda value: value is None or _is_number(value),
+}
+
+
+@cache
+def _form(kind: Any) -> tuple[Any, tuple[Any, ...], dict[str, Field[Any]]]:
+    """What an annotation is made of: its kind, what is inside, and the fields of a class."""
+    return get_origin(kind) or kind, get_args(kind), {e.name: e for e in fields(kind)} if is_dataclass(kind) else {}
+
+
 def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
     """What a file has at a place, as the kind that an annotation names; anything else is refused."""
-    origin, inside, has_fields = get_origin(kind) or kind, get_args(kind), is_dataclass(kind)
+    if kind in _FREQUENT and _FREQUENT[kind](value):
+        return value
+    origin, inside, known = _form(kind)
     if origin is UnionType:
         return None if value is None else _read(inside[0], value, where)
-    basic = dict if has_fields else origin
+    basic = dict if known else origin
     if not (basic is Any or (_is_number(value) if basic is float else type(value) is basic)):
         raise InputError(f"{': '.join(where)}: expected {_WORDS[basic]}, found {printable(json.dumps(value))}")
     if origin is list:
+        if inside[0] in _FREQUENT and all(map(_FREQUENT[inside[0]], value)):
+            return value
         return [_read(inside[0], each, (*where, str(i))) for i, each in enumerate(value, 1)]
     if origin is dict:
         return {name: _read(inside[1], each, (*where, name)) for name, each in value.items()}
-    if not has_fields:
+    if not known:
         return value
-    known, hints = {each.name: each for each in fields(kind)}, _hints(kind)
+    hints = _hints(kind)
     for name in value:
         if name not in known:
             raise InputError(f"{': '.join(where)}: unknown key '{printable(name)}'", _BY_HAND)
