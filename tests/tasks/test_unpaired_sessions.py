@@ -63,7 +63,8 @@ def test_too_few_sessions_detect_nothing() -> None:
     # All 20 ways to give three sessions each of two labels: p is at least 2/20; of 4 and 4 there are 70.
     few = found(made((3, 3)))
     assert few.unpaired["nsDCG@10"].pairs[0].detectable == math.inf
-    assert "3 and 3 sessions, no difference is detectable: it takes more sessions, such as 4 of each system)" in words(few)
+    said = "3 and 3 sessions, no difference is detectable: it takes more sessions, such as 4 of each system)"
+    assert said in words(few)
     assert "detectable from" in words(found(made((4, 4))))
     assert '"detectable": "inf"' in few.text("jsonl")
 
