@@ -502,6 +502,43 @@ def test_ended_in_the_middle_of_writing(command, environment, name, code):
     assert (command.directory / "out.csv").read_text() == "old"
 
 
+#: A signal that comes while a class is made, whose exceptions Python 3.11 wraps, or in a destructor, whose are ignored.
+SIGNALLED = """
+import os, signal, sys
+class Sent:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), getattr(signal, signal_name))
+        for _ in range(1000): pass
+    def __del__(self):
+        self.__set_name__(None, "")
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "gainful.cli.eval_command":
+            type("Made", (), {"sent": Sent()}) if where == "class" else Sent()
+_, signal_name, where = sys.argv
+sys.meta_path.insert(0, Finder())
+sys.argv = ["gainful", "eval", "qrels", "r.run"]
+from gainful.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs signals")
+@pytest.mark.parametrize("where", ["class", "destructor"])
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_signalled_where_exceptions_are_wrapped_or_lost(files, environment, where, name, code):
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED, name, where],
+        capture_output=True,
+        text=True,
+        cwd=files.directory,
+        env=environment(),
+        check=False,
+    )
+    expected = "interrupted" if code == 130 else f"ended by {name}"
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (code, "", expected)
+
+
 def test_a_run_that_changes_while_the_command_works(command, monkeypatch):
     """Whoever reads ahead must have read the file that was opened."""
     command.write("qrels", "q1 0 d1 1\nq2 0 d2 1\n")

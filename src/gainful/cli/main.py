@@ -120,26 +120,6 @@ def cli() -> None:
     """Evaluate search, retrieval and recommendation by how relevant results are."""
 
 
-class EndedError(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, handled like an interrupt: output files are complete or unchanged."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-def handle_end_signals() -> None:
-    """Raise EndedError on SIGTERM and SIGHUP."""
-
-    def end(number: int, frame: object) -> None:
-        raise EndedError(number)
-
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
-            signal.signal(number, end)
-
-
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code.
 
@@ -192,10 +172,8 @@ def _print_error(error: BaseException) -> int:
         sys.stderr.writelines(f"{line}\n" for line in messages(lines, sys.stderr))
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        ended = error if isinstance(error, EndedError) else error.__cause__
-        number = ended.number if isinstance(ended, EndedError) else signal.SIGINT
-        sys.stderr.write("interrupted\n" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}\n")
-        return 128 + number
+        sys.stderr.write("interrupted\n")
+        return 128 + signal.SIGINT
     if os.environ.get("GAINFUL_TRACEBACK"):
         import traceback
 

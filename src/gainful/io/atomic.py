@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from gzip import GzipFile
 
 
+#: Temporary files being written, for a signal handler that ends the process.
+unfinished: set[str] = set()
+
+
 @contextlib.contextmanager
 def atomic_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """A text to write to that replaces the file when the block ends; if it fails or is interrupted, nothing changes.
@@ -57,7 +61,7 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
         raise PermissionError(None, "the file is read-only")
     directory, name = os.path.split(target)
     temporary = os.path.join(directory, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
-    is_whole = False
+    unfinished.add(temporary)
     try:
         # Unlike the standard library's temporary files, a new file gets the permissions that the umask gives.
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
@@ -67,11 +71,10 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
                 os.chmod(temporary, old_mode)
             os.fsync(file.fileno())
         os.replace(temporary, target)
-        is_whole = True
     finally:
-        if not is_whole:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # it has its final name already, unless something failed
+        unfinished.discard(temporary)
 
 
 @contextlib.contextmanager
