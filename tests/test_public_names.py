@@ -29,6 +29,18 @@ def test_no_module_hides_a_public_name() -> None:
         assert not modules.intersection(package.__all__)
 
 
+def test_an_interrupt_of_a_lazy_import_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:  # as Python 3.11 does while it makes a class
+            raise RuntimeError("Error calling __set_name__") from error
+
+    monkeypatch.setattr(gainful.importlib, "import_module", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        gainful.__getattr__("evaluate")
+
+
 def test_importing_gainful_loads_nothing_heavy() -> None:
     code = "import gainful, sys; print([m for m in ('numpy', 'scipy', 'click', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -28,7 +28,12 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'gainful' has no attribute '{name}'")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    try:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    except RuntimeError as error:  # Python 3.11 wraps an interrupt that comes while a class is made
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
+        raise
     globals()[name] = value
     return value
 
