@@ -539,6 +539,56 @@ def test_signalled_where_exceptions_are_wrapped_or_lost(files, environment, wher
     assert (done.returncode, done.stdout, done.stderr.strip()) == (code, "", expected)
 
 
+def give_up_privileges() -> None:
+    """Have the next program ignore no permissions, even if it runs as root (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH)."""
+    import ctypes
+
+    for capability in (1, 2):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gives up privileges as Linux does")
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ("eval qrels secret.run", 3, "secret.run: cannot be read (Permission denied)"),
+        ("eval closed/qrels r.run", 3, "closed/qrels: cannot be read (Permission denied)"),
+        ("gate check secret.run qrels r.run", 3, "secret.run: cannot be read (Permission denied)"),
+        ("gate check closed/gate.json qrels r.run", 3, "closed/gate.json: cannot be read (Permission denied)"),
+        ("trec_eval qrels closed/r.run", 2, "trec_eval: closed/r.run: cannot be read (Permission denied)"),
+        ("eval qrels r.run -o closed/out.csv", 3, "closed/out.csv: cannot be written (Permission denied)"),
+    ],
+)
+def test_permission_denied(files, environment, words, code, message):
+    files.write("secret.run", RUN)
+    (files.directory / "closed").mkdir()
+    for name in ("secret.run", "closed"):
+        (files.directory / name).chmod(0)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_DENIED, *words.split()],
+        capture_output=True,
+        text=True,
+        cwd=files.directory,
+        env=environment(),
+        preexec_fn=give_up_privileges,
+        check=False,
+    )
+    (files.directory / "closed").chmod(0o700)
+    if done.stdout == "still privileged":
+        pytest.skip("the privileges of this user cannot be given up here")
+    assert (done.returncode, done.stdout, done.stderr.splitlines()) == (code, "", [message])
+    assert os.listdir(files.directory / "closed") == []
+
+
+RUN_DENIED = """
+import os, sys
+if os.access("closed", os.R_OK):
+    sys.exit(print("still privileged", end=""))
+from gainful.__main__ import main
+main()
+"""
+
+
 def test_a_run_that_changes_while_the_command_works(command, monkeypatch):
     """Whoever reads ahead must have read the file that was opened."""
     command.write("qrels", "q1 0 d1 1\nq2 0 d2 1\n")

@@ -45,7 +45,7 @@ def _is_measure(text: str) -> bool:
 
 
 #: The type of every argument and option that names a file to be read.
-INPUT = InputFile(allow_dash=True)
+INPUT = InputFile(readable=False, allow_dash=True)
 
 
 def input_files() -> list[str]:
@@ -148,7 +148,7 @@ def _flag(declared: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
     elif how.kind == "file":
         kind = INPUT
     elif how.kind == "written":
-        kind = click.Path(dir_okay=False, allow_dash=True)
+        kind = click.Path(dir_okay=False, readable=False, allow_dash=True)
 
     def read(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if how.read_all is not None:

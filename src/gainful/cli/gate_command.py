@@ -33,7 +33,7 @@ from gainful.tasks.gate import Gate, Rule, refuse_existing
 if TYPE_CHECKING:
     pass
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
-_GATE = click.Path(dir_okay=False)
+_GATE = click.Path(dir_okay=False, readable=False)
 
 
 _gate_argument = click.argument("gate", type=_GATE)

@@ -41,7 +41,7 @@ def _evaluate(options: Options, stdout: TextIO, stderr: TextIO) -> None:
     for path in (options.qrels, options.run):
         if path == "-" and (options.is_old or path == options.qrels):
             raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
-        if path != "-" and not os.path.exists(path):
+        if path != "-" and not os.path.exists(path) and os.access(os.path.dirname(path) or ".", os.X_OK):
             raise RefusedError(FILE, f"{path}: no such file")
     ahead = None
     if options.run != "-" and options.format == "qrels":

@@ -276,10 +276,13 @@ class Gate:
     def read(cls, path: str | os.PathLike[str]) -> Gate:
         """Reads the file; what it does not know there is an error."""
         name = os.fspath(path)
-        if name != "-" and not os.path.exists(name):
+        try:
+            content = bytes(open_source(name).buffer)
+        except InputError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
             how = f"gainful gate init QRELS RUN -o {shlex.quote(name)}"
-            raise InputError(f"{name}: no such file", f"{how} makes it of the baseline's run")
-        content = bytes(open_source(name).buffer)
+            raise InputError(f"{name}: no such file", f"{how} makes it of the baseline's run") from None
         value = parse_json(content, name, name)
         if not isinstance(value, dict) or "gainful-gate" not in value:
             raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
