@@ -10,6 +10,11 @@
 #include <thread>
 #include <vector>
 
+#ifndef GAINFUL_THREAD  // the fuzzers have their own
+#define GAINFUL_THREAD std::thread
+#define GAINFUL_TASK_TAKEN()
+#endif
+
 namespace gainful {
 
 #if defined(__cpp_lib_atomic_ref)
@@ -50,14 +55,17 @@ void for_each_task(size_t tasks, size_t workers, Work work) {
     std::exception_ptr failure;
     const auto run = [&](size_t worker) {
         try {
-            for (size_t task; (task = next.fetch_add(1)) < tasks;) work(worker, task);
+            for (size_t task; (task = next.fetch_add(1)) < tasks;) {
+                GAINFUL_TASK_TAKEN();
+                work(worker, task);
+            }
         } catch (...) {
             next = tasks;
             const std::lock_guard<std::mutex> lock(guard);
             if (!failure) failure = std::current_exception();
         }
     };
-    std::vector<std::thread> others;
+    std::vector<GAINFUL_THREAD> others;
     try {
         others.reserve(workers - 1);
         for (size_t worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
@@ -65,7 +73,7 @@ void for_each_task(size_t tasks, size_t workers, Work work) {
         // The machine gives no more threads, or no memory for one: those that started, and this one, do all the tasks.
     }
     run(0);
-    for (std::thread& other : others) other.join();
+    for (GAINFUL_THREAD& other : others) other.join();
     if (failure) std::rethrow_exception(failure);
 }
 
