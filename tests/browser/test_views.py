@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import random
 import re
@@ -78,16 +79,29 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     ends = [[float(end) for end in text.split(" to ")] for text in opened.texts("table.leaderboard .ends")]
     assert ends == [pytest.approx([mean - half, mean + half], abs=1e-4) for mean in expected]
     heads, about = "table.leaderboard thead th:not([hidden])", opened.page.locator("#leaderboard .note")
-    assert opened.texts(heads)[-5:] == ["nDCG@10", "95 % interval", "AP", "Group", "Judged@10"]
+    assert opened.texts(heads)[-5:] == ["nDCG@10", "95% interval", "AP", "Group", "Judged@10"]
     assert "Intervals: nDCG@10, simultaneous" in about.inner_text()
     for state, name in (({"depth": 5}, "nDCG@5"), ({"depth": 10, "base": 3}, "nDCG@10 as set")):
         opened.set(**state)
-        assert opened.texts(heads)[-6:-2] == [name, "95 % interval", "nDCG@10", "AP"]
+        assert opened.texts(heads)[-6:-2] == [name, "95% interval", "nDCG@10", "AP"]
         assert f"Intervals: {name}, of each mean by itself (t)." in about.inner_text()
     opened.set(base=2)
     table.get_by_role("button", name="AP").click()
     opened.settle()
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("AP")
+    # Bold values, intervals and letters are those of the measure that sorts, side by side.
+    assert opened.texts(heads)[-5:] == ["nDCG@10", "AP", "95% interval", "Group", "Judged@10"]
+    by_ap = [evaluate(qrels, runs[name], "AP").aggregate("AP") for name in ("strong", "good", "weak")]
+    assert [float(text) for text in opened.texts("table.leaderboard td.leading")] == pytest.approx(by_ap, abs=5e-5)
+    assert [float(text) for text in opened.texts("td.leading + td.whisker .ends")[0].split(" to ")] == pytest.approx(
+        [by_ap[0] + side * compare(qrels, runs, "AP").systems["AP"].family.threshold / 2 for side in (-1, 1)], abs=1e-4
+    )
+    assert "Intervals: AP, simultaneous" in about.inner_text() and "Group: by AP;" in about.inner_text()
+    weight = "cell => getComputedStyle(cell).fontWeight"
+    assert [table.locator(f"tbody tr:first-child {cell}").evaluate(weight) for cell in (".live", ".leading")] == [
+        "400",
+        "650",
+    ]
     table.get_by_role("button", name="AP").click()
     opened.settle()
     assert table.locator("th[aria-sort=ascending]").inner_text().startswith("AP")
@@ -140,7 +154,7 @@ def test_every_control(opened: Any) -> None:
     page.get_by_role("combobox", name="Gains").select_option("2^grade − 1")
     assert opened.state()["gains"] == [0, 1, 3, 7]
     page.get_by_role("button", name="Impatient").click()
-    impatient = {"measure": "nDCG", "discount": "jarvelin2002", "base": 2, "gains": [0, 1, 10, 100]}
+    impatient = {"measure": "nDCG", "discount": "jarvelin2002", "base": 2, "gains": [0, 1, 10, 100], "depth": 1}
     assert opened.state() | impatient == opened.state()
     opened.settle()
     assert page.get_by_label("Grade 3, slider").input_value() == "100"
@@ -229,11 +243,57 @@ def test_judgments_of_relevant_documents_only_raise_no_alarm(show: Show) -> None
     qrels, runs = collection()
     few = {query: dict(list(grades.items())[:3]) for query, grades in qrels.items()}
     section = see(show(few, runs, ["nDCG@10"]), "holes")
-    assert section.locator("[data-low]").count() and "Shaded: below 80 % are judged" in section.inner_text()
+    assert section.locator("[data-low]").count() and "Shaded: below 80% are judged" in section.inner_text()
     relevant = {query: {d: grade for d, grade in grades.items() if grade} for query, grades in qrels.items()}
     section = see(show(relevant, runs, ["nDCG@10"]), "holes")
     assert not section.locator("[data-low]").count() and "Shaded" not in section.inner_text()
     assert "These judgments hold relevant documents only" in section.inner_text()
+
+
+def test_a_tie_is_in_the_legend_and_curves_end_where_lists_do(show: Show) -> None:
+    """Two systems that differ by the order of grades 1 and 2 only tie where both gain the same."""
+    qrels = {"q1": {"a": 1, "b": 2, "c": 1, "d": 1}}
+    opened = show(qrels, {"one": {"q1": ["a", "b"]}, "two": {"q1": ["b", "a", "x"]}, "low": {"q1": ["x"]}}, "nDCG@2")
+    section = see(opened, "sensitivity")
+    assert "How much of its gain" not in section.inner_text()  # it is painted
+    tied = section.locator(".map-legend .entry", has_text="nobody: a tie")
+    counted = re.search(r"nobody in (\d+)", section.inner_text())
+    assert counted and tied.locator(".number").inner_text() == counted[1]
+    section = see(opened, "curves")
+    opened.set(depth=3)
+    values = dict(zip(opened.texts("#curves .entries bdi"), opened.texts("#curves .entries .number"), strict=True))
+    assert (values["one"], values["low"]) == ("ends at 2", "ends at 1") and float(values["two"]) > 0
+    section.get_by_text("Values by rank").click()
+    assert section.locator("details tr", has_text="one").locator("td").all_inner_texts()[2] == "–"
+
+
+def test_tables_and_sentences_can_be_taken_along(opened: Any) -> None:
+    def saved(button: Any) -> list[list[str]]:
+        with opened.page.expect_download() as waiting:
+            button.click()
+        return list(csv.reader(Path(waiting.value.path()).read_text("utf-8").splitlines()))
+
+    qrels, runs = collection()
+    rows = saved(see(opened, "leaderboard").get_by_role("button", name="Download as CSV"))
+    heads = ["place", "system", "nDCG@10", "AP", "nDCG@10 low", "nDCG@10 high", "Group by nDCG@10", "Judged@10"]
+    assert rows[0] == heads and [row[1] for row in rows[1:]] == ["strong", "good", "weak"]
+    assert float(rows[1][3]) == pytest.approx(evaluate(qrels, runs["strong"], "AP").aggregate("AP"))
+    opened.set(find="tea")
+    rows = saved(see(opened, "queries").get_by_role("button", name="Download as CSV"))
+    assert rows[0] == ["query", "text", "kind", "strong", "weak", "difference"] and len(rows) == 11
+    assert all(float(row[5]) == pytest.approx(float(row[3]) - float(row[4])) for row in rows[1:])
+    copied = "navigator.clipboard.readText()"
+    opened.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for name, expected in (
+        ("Copy the answer", "No clear winner: 2 of 3 may be the best; strong leads. nDCG@10 of 3 systems"),
+        ("Copy a link to this view", "file://"),
+        ("Copy this sentence", "strong against weak, nDCG@10 over 10 of 30 queries"),
+    ):
+        opened.page.get_by_role("button", name=name).click()
+        opened.page.get_by_role("button", name="Copied").wait_for()
+        assert opened.page.evaluate(copied).startswith(expected), name
+        opened.page.get_by_role("button", name=name).wait_for()
+    assert "find=tea" in opened.page.url
 
 
 def test_the_leaderboard_fits_beside_the_controls(show: Show) -> None:
@@ -280,6 +340,7 @@ def test_queries_filter_sort_and_open(show: Show, file: Path) -> None:
     section.get_by_label("Find").fill("coffee")
     opened.settle()
     assert "None of 30 queries passes the filters." in section.inner_text()
+    assert not section.locator("canvas:visible, table:visible, .buttons:visible").count()
     section.get_by_label("Find").fill("")
     section.get_by_role("combobox", name="Segment").select_option("kind")
     section.get_by_role("combobox", name="Value").select_option("long")
@@ -434,6 +495,32 @@ def test_on_paper(show: Show, file: Path) -> None:
     paper = opened.page.pdf()
     assert paper.startswith(b"%PDF") and len(paper) > 30_000
     opened.page.emulate_media(media="print")
+    # Charts are as wide as the sheet, whatever the window is; all is decoded, and no control is left.
+    for width in (1400, 390):
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        opened.page.emulate_media(media="screen", color_scheme="dark")
+        opened.go(file)
+        widths = opened.page.evaluate("""async () => {
+            dispatchEvent(new Event('beforeprint'))
+            await new Promise(done => queueMicrotask(() => queueMicrotask(done)))
+            const start = document.querySelector('main').getBoundingClientRect().left
+            return [...document.querySelectorAll('canvas')].map(each => each.getBoundingClientRect().right - start)
+        }""")
+        assert len(widths) >= 7 and 600 < max(widths) < 17 / 2.54 * 96 + 1, width
+        opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": 681, "height": 900})  # A4 without its margins
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 681
+        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert opened.page.locator("#holes table").nth(1).locator("tbody tr").count() == 10
+        assert not opened.page.locator("input:visible, select:visible, .buttons button:visible, aside:visible").count()
+        opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        opened.page.emulate_media(media="screen")
+        opened.page.set_viewport_size({"width": 1280, "height": 900})
+        see(opened, "queries")
+        opened.page.wait_for_function(
+            "() => document.querySelector('#queries .two canvas').getBoundingClientRect().width > 300"
+        )
+    opened.page.emulate_media(media="print")
     worth = "gains 0 for grade 0, 1 for grade 1, 2 for grade 2 and 3 for grade 3"
     settings = f"Settings: nDCG to depth 10; {worth}; ÷ log₂(j + 1); mean of ratios."
     assert opened.texts(".on-paper") == [settings] and opened.page.locator(".on-paper").is_visible()
@@ -462,7 +549,10 @@ def test_queries_without_scores_and_with_weights(show: Show) -> None:
     weights = dict(zip(qrels, (1, 5, 1, 2, 1), strict=True))
     queries = Queries({q: {"visits": weight} for q, weight in weights.items()}, weights="visits")
     opened = show(qrels, runs, "nDCG@30", queries=queries, policy=Policy(missing="skip"))
-    assert "means over 4 to 5 queries, worth 3.1 by their weights." in opened.page.locator("#leaderboard").inner_text()
+    assert (
+        "weighted means over 4 to 5 queries, worth 3.1 by their weights."
+        in opened.page.locator("#leaderboard").inner_text()
+    )
     section = see(opened, "queries")
     scores = [evaluate(qrels, runs[name], "nDCG@30").by_query("nDCG@30") for name in ("one", "two")]
     differences = {q: scores[0][q] - scores[1][q] for q in runs["two"]}
@@ -470,7 +560,8 @@ def test_queries_without_scores_and_with_weights(show: Show) -> None:
     if opened.state()["system"]:
         mean = -mean
     shown = re.search(
-        r"over 4 of 5 queries \(1 without both scores\): mean difference ([+−][\d.]+), win", section.inner_text()
+        r"over 4 of 5 queries \(1 without both scores\): weighted mean difference ([+−][\d.]+), win",
+        section.inner_text(),
     )
     assert shown and float(shown[1].replace("−", "-")) == pytest.approx(mean, abs=5e-5)
     for up in (True, False):

@@ -24,7 +24,7 @@ def test_it_writes_a_page_and_names_it(command, files):
     command.write("queries.csv", "query_id,text\nq1,foxes\nq2,tea\n")
     more = ("--baseline", "old", "--queries", "queries.csv", "--documents", "titles.csv", "-m", "AP", "--ranks", "5")
     result = command("report", *files, *more)
-    assert (result.code, result.out) == (0, "Wrote report.html: old and new: AP on 2 queries\n")
+    assert (result.code, result.out) == (0, "Wrote report.html: new and old: AP on 2 queries\n")
     assert result.err == "notice: unjudged in the top 10: old 33.3%\n"
     page = (command.directory / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and "new and old are not significantly different in AP" in page
@@ -37,7 +37,7 @@ def test_it_writes_a_page_and_names_it(command, files):
 def test_documents_that_are_left_out(command, files):
     command.write("seen.csv", "user_id,item_id\nq1,d2\n")
     result = command("report", *files, "--exclude", "seen.csv", "-m", "P@1")
-    assert (result.code, result.out) == (0, "Wrote report.html: old and new: P@1 on 2 queries\n"), result.err
+    assert (result.code, result.out) == (0, "Wrote report.html: new and old: P@1 on 2 queries\n"), result.err
     assert "notice: old: 1 retrieved document left out (exclude)\n" in result.err
 
 

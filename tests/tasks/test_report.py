@@ -164,10 +164,10 @@ def test_statistics_are_those_of_compare(read, page):
     # Letters of the leaderboard, back in the order given.
     result = found.systems[MEASURES[0]]
     assert first["marks"] == [result.letters[result.family.order.index(i)] for i in range(3)]
-    # Both answers stand on the page as `compare` says them, the best system first and nothing twice.
+    # What there is to decide comes first, then what `compare` says of the baseline.
     baseline = gainful.compare(QRELS, RUNS, MEASURES[0], baseline="old").text().replace("\n", " ")
-    best, answer = page.data.answer
-    assert best == "Any of them may be the best." and answer in baseline
+    decision, answer = page.data.answer
+    assert answer in baseline and decision == "No clear winner: any of the 3 may be the best; new leads."
 
 
 def test_judged_shares_and_recall_curves(read):
@@ -188,6 +188,43 @@ def test_one_system():
     mean = gainful.evaluate(QRELS, RUNS["new"], "AP").mean("AP")
     assert (alone.pairs, alone.pair) == ([], [0, 0])
     assert page.data.answer == [f"run has AP {mean:.4f}, the mean over 4 queries."]
+
+
+def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
+    qrels, runs = random_collection()
+    means = {name: gainful.evaluate(qrels, run, "nDCG@5").mean("nDCG@5") for name, run in runs.items()}
+    ahead = means["top"] / means["mid"] - 1
+    data = gainful.report(qrels, runs, ["nDCG@5", "AP"]).data
+    assert data.answer[0] == f"top is clearly the best, {ahead:.0%} ahead of mid."
+    assert data.title == "top, mid and low: nDCG@5 on 12 queries"
+    assert data.meaning == (
+        "nDCG@5: The share of the discounted gain that the best possible list would have given by rank 5."
+    )
+    assert gainful.report(qrels, runs, "NDPM").data.meaning.endswith("user's preferences (lower is better).")
+    # Two that nobody can tell from each other, and the same twice.
+    close = {"one": runs["mid"], "two": {**runs["mid"], "q00": runs["top"]["q00"]}, "low": runs["low"]}
+    first = gainful.report(qrels, close, "AP").data.answer[0]
+    assert first == f"No clear winner: 2 of 3 may be the best; {'two' if mean_of(qrels, close) else 'one'} leads."
+    del close["low"]
+    first = gainful.report(qrels, close, "AP").data.answer[0]
+    assert re.fullmatch(
+        r"No clear winner: (one|two) is [\d.]+% (ahead of|behind) (one|two), which may be chance\.", first
+    )
+    close["two"] = close["one"]
+    assert gainful.report(qrels, close, "AP").data.answer[0] == "No clear winner: two and one have the same mean AP."
+    close["three"] = close["one"]
+    assert gainful.report(qrels, close, "AP").data.answer[0] == "No clear winner: all 3 have the same mean AP."
+    # Means of queries that do not weigh the same are called so.
+    queries = gainful.Queries({q: {"visits": 1 + i} for i, q in enumerate(qrels)}, weights="visits")
+    weighted = gainful.report(qrels, runs["top"], "nDCG@5", queries=queries).data
+    assert "the weighted mean over 12 queries, worth " in weighted.answer[0]
+    assert next(weighted.plots()).title.startswith("nDCG by rank, weighted mean over 12 queries")
+
+
+def mean_of(qrels: dict[str, dict[str, int]], runs: dict[str, dict[str, list[str]]]) -> bool:
+    """Whether the second of two runs has the higher mean."""
+    one, two = (gainful.evaluate(qrels, runs[name], "AP").mean("AP") for name in ("one", "two"))
+    return two > one
 
 
 def random_collection() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
@@ -218,7 +255,9 @@ def test_a_pair_is_the_second_minus_the_first_whichever_is_the_baseline(baseline
     assert pair["p"] == pair["adjusted"] == [pytest.approx(p, rel=1e-6)]
     assert (pair["measure"], pair["alpha"], pair["correction"]) == (0, 0.05, None)
     said = str(gainful.compare(qrels, runs, "AP", baseline=baseline)).partition("\n\n")[0]
-    assert page.data.answer == [said.replace("\n", " ")]
+    share = abs(sum(differences)) / sum(values[1 if baseline == "mid" else 0])
+    beats = f"top beats mid by {share:.0%}" if baseline == "mid" else f"mid is behind top by {share:.0%}"
+    assert page.data.answer == [f"{beats}, clearly.", said.replace("\n", " ")]
     assert numbers.baseline == {None: None, "top": 0, "mid": 1}[baseline]
     # What is compared at first: the baseline or the second best, and the other one.
     assert numbers.pair == ([0, 1] if baseline == "top" else [1, 0])
@@ -365,7 +404,7 @@ def test_without_a_script_it_still_answers(page):
     static = page.html.partition('<main id="static">')[2].partition("</main>")[0]
     for section in ("answer", "leaderboard", "curves"):
         assert f'<section id="{section}">' in static
-    assert "Any of them may be the best." in static
+    assert "No clear winner: any of the 3 may be the best; new leads." in static
     answer = static.partition('id="answer"')[2].partition("</section>")[0]
     assert '<details id="about"><summary>Made on ' in answer and "|missing:zero|" in answer
     assert len(re.findall(r'<div class="scroll" tabindex="0"', static)) == static.count('class="scroll"')
@@ -382,8 +421,10 @@ def test_the_static_curves_are_those_of_gain_curves(page):
     ideal, *lines = cumulated.lines
     assert list(ideal.y) == pytest.approx(curves.ideal("CG(gain=0-1-10)").values.tolist())
     for measure, drawn in (("CG(gain=0-1-10)", lines), ("nDCG(gain=0-1-10)", normalised.lines)):
+        # A curve ends where the longest list of its system does.
         assert {line.name: list(line.y) for line in drawn} == {
-            name: pytest.approx(curves.curve(name, measure).values.tolist()) for name in RUNS
+            name: pytest.approx(curves.curve(name, measure).values.tolist()[: max(map(len, run.values()))])
+            for name, run in RUNS.items()
         }
 
 
@@ -414,7 +455,7 @@ def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monk
     path = tmp_path / "report.html"
     first = gainful.report(QRELS, RUNS, MEASURES)
     first.save(path)
-    assert "Made on 1970-01-02; conventions: " in path.read_text(encoding="utf-8")
+    assert "Made on 1970-01-02</summary><p>conventions: " in path.read_text(encoding="utf-8")
     written = path.read_bytes()
     gainful.report(QRELS, RUNS, MEASURES).save(path)
     assert path.read_bytes() == written
@@ -464,7 +505,9 @@ def test_sessions():
     assert (numbers.mode, empty, numbers.sessions) == ("sessions", "", [["s1", "s2"]] * 2)
     assert numbers.settings == {"measure": "nsDCG", "base": 3, "queryBase": 2, "depth": 2}
     found = gainful.evaluate_sessions(JUDGED_TOPICS, systems, measures)
-    assert page.data.answer == [gainful.compare(found, measures[0]).text().partition("\n\n")[0].replace("\n", " ")]
+    decision, said = page.data.answer
+    assert decision.startswith("No clear winner: two is ") and decision.endswith(" ahead of one, which may be chance.")
+    assert said == gainful.compare(found, measures[0]).text().partition("\n\n")[0].replace("\n", " ")
     for s, evaluation in enumerate(found.values()):
         for i, measure in enumerate(measures):
             assert numbers.measures[i]["means"][s] == evaluation.aggregate(measure)
@@ -479,9 +522,11 @@ def test_several_systems_with_the_same_sessions_and_a_baseline():
     lists = {"one": [*"abc"], "two": [*"xa"], "six": ["c"]}
     systems = {name: sessions_of((s, "t1", [each]) for s in ("s1", "s2")) for name, each in lists.items()}
     page = gainful.report_sessions(JUDGED_TOPICS, systems)
-    assert page.data.answer[0] == "Any of them may be the best." and "rank range" in page.html
+    assert page.data.answer[0] == "No clear winner: any of the 3 may be the best; one leads."
+    assert "rank range" in page.html
     page = gainful.report_sessions(JUDGED_TOPICS, systems, baseline="two")
-    assert "0 of 2 systems from two" in page.data.answer[0] and "rank range" not in page.html
+    assert page.data.answer[0] == "one leads; 0 of 2 are clearly different from two."
+    assert "0 of 2 systems from two" in page.data.answer[1] and "rank range" not in page.html
 
 
 def live_sdcg(numbers, s, place, b, bq, depth, is_share) -> float:
@@ -505,7 +550,7 @@ def test_sessions_of_their_own():
     own = sessions_of([("u1", "t1", [["a"]]), ("u2", "t2", [["e"], ["d"]]), ("u3", "t1", [["z"]])])
     first = sessions_of([("s1", "t1", [["b"]])])
     page = gainful.report_sessions(JUDGED_TOPICS, {"one": first, "own": own})
-    assert page.data.title == "one and own: nsDCG@10 on sessions"
-    assert "Each session belongs to one system, so nothing is paired" in page.data.answer[1]
+    assert page.data.title == "own and one: nsDCG@10 on sessions"
+    assert "Each session belongs to one system, so nothing is paired" in page.data.answer[2]
     alone = gainful.report_sessions(JUDGED_TOPICS, own, "sDCG@5")
     assert alone.data.answer[0].endswith("the mean over 3 sessions.")

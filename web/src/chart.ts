@@ -38,7 +38,10 @@ export class Chart {
     private readonly wanted: Wanted,
   ) {
     this.node = h("div", { class: "chart", role: "img", "aria-label": wanted.label });
-    new ResizeObserver(() => this.plot && this.resize()).observe(this.node);
+    const fit = (): void => void (this.plot && this.resize());
+    new ResizeObserver(fit).observe(this.node);
+    // What observes sizes is told too late for paper.
+    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, fit);
   }
 
   /** Draws data; the chart is made anew where the key (what its lines look like) is another one. */

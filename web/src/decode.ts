@@ -1,4 +1,5 @@
 // What the page carries: JSON and typed arrays in one compressed block.
+import { gunzip } from "./gunzip.ts";
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
@@ -95,19 +96,18 @@ export interface Documents {
 
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+function bytesOf(base64: string): Uint8Array {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
 
-async function unpacked(element: string): Promise<{ json: any; numbers: (name: string) => any } | null> {
+function unpacked(element: string): { json: any; numbers: (name: string) => any } | null {
   const node = document.getElementById(element);
   const text = node?.textContent?.trim();
   if (!text) return null;
-  const plain = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(plain).arrayBuffer();
+  const buffer = gunzip(bytesOf(text));
   node!.remove(); // nobody reads it twice
   const length = new DataView(buffer).getUint32(0, true);
   const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
@@ -119,8 +119,8 @@ async function unpacked(element: string): Promise<{ json: any; numbers: (name: s
   return { json, numbers };
 }
 
-export async function decodeReport(): Promise<Report> {
-  const found = await unpacked("data");
+export function decodeReport(): Report {
+  const found = unpacked("data");
   if (!found) throw new Error("the page carries no data");
   if (found.json.version !== 1) throw new Error(`data of version ${found.json.version}, expected 1`);
   const names = ["grades", "answered", "poolAt", "poolLevel", "poolCount", "weights"];
@@ -134,8 +134,8 @@ export async function decodeReport(): Promise<Report> {
   });
 }
 
-export async function decodeDocuments(systems: number): Promise<Documents | null> {
-  const found = await unpacked("documents");
+export function decodeDocuments(systems: number): Documents | null {
+  const found = unpacked("documents");
   if (!found) return null;
   const names = ["poolDocAt", "poolDoc", "poolDocLevel"];
   const docs = places(

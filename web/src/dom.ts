@@ -111,7 +111,7 @@ export const signed = (value: number | null | undefined, places = 4): string => 
   return isNone(value) || text.startsWith(MINUS) || !/[1-9]/.test(text) ? text : `+${text}`;
 };
 export const share = (value: number | null | undefined): string =>
-  isNone(value) ? "–" : `${(100 * value!).toFixed(1)} %`;
+  isNone(value) ? "–" : `${(100 * value!).toFixed(1)}%`;
 export const probability = (p: number | null | undefined): string =>
   isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
 /** A number without digits that say nothing. */
@@ -202,6 +202,54 @@ export function fill(table: HTMLTableElement, caption: string, heads: (Heading |
 
 export const button = (text: Child, onclick: () => void, props: Props = {}): HTMLButtonElement =>
   h("button", { type: "button", onclick, ...props }, text);
+
+/** A table as a file that spreadsheets open; what is not ASCII needs a mark for some of them. */
+export function csv(rows: (string | number | null | undefined)[][]): string {
+  const cell = (value: string | number | null | undefined): string => {
+    const text = isNone(value as number) && typeof value !== "string" ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const text = rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  return /[^\x00-\x7f]/.test(text) ? `\ufeff${text}` : text;
+}
+
+/** A button that saves a table with its header as a file. */
+export const download = (label: string, file: string, rows: () => Parameters<typeof csv>[0]): HTMLButtonElement =>
+  button(label, () => {
+    const href = URL.createObjectURL(new Blob([csv(rows())], { type: "text/csv" }));
+    h("a", { href, download: file }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+  });
+
+async function isCopied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Frames of notebooks, and some browsers' local files, have the older way only.
+    const area = h("textarea", { class: "hidden", readonly: true });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+/** A button that copies a text, and says for a moment that it did. */
+export function copyButton(label: string, text: () => string): HTMLButtonElement {
+  const node = button(
+    label,
+    async () => {
+      say(node, (await isCopied(text())) ? "Copied" : "The browser does not allow it");
+      node.focus({ preventScroll: true });
+      setTimeout(() => say(node, label), 2000);
+    },
+    { "aria-live": "polite" },
+  );
+  return node;
+}
 
 /** A table in a box of its own that scrolls where the page is narrow. */
 export const tableBox = (label: string, table: HTMLTableElement): HTMLElement =>

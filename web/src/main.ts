@@ -1,9 +1,9 @@
 // The page: decodes what it carries, puts the views below each other, and draws those that are seen.
-import { decodeReport, type Report } from "./decode.ts";
-import { h } from "./dom.ts";
+import { decodeDocuments, decodeReport, type Documents, type Report } from "./decode.ts";
+import { copyButton, h } from "./dom.ts";
 import { Looks } from "./looks.ts";
 import { Live } from "./measures.ts";
-import { type BasePage, documentsOnce, overText, type Page, type View, unansweredText, worthText } from "./page.ts";
+import { type BasePage, overText, type Page, type View, unansweredText, worthText } from "./page.ts";
 import { SessionLive } from "./session_measures.ts";
 import { haveSameControls, type Patch, type State, Store } from "./state.ts";
 import { controls } from "./views/controls.ts";
@@ -32,6 +32,7 @@ interface Content {
 
 function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
   const live = new Live(report);
+  let documents: Documents | null | undefined;
   const page: Page = {
     report,
     looks,
@@ -45,7 +46,7 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
       unansweredText(report) +
       worthText(report.weights),
     live,
-    documents: documentsOnce(report.systems.length, () => store().redraw()),
+    documents: () => (documents === undefined ? (documents = decodeDocuments(report.systems.length)) : documents),
   };
   live.update(store().state);
   const hasOther = report.systems.length > 1;
@@ -103,9 +104,20 @@ function aboutSessions(report: Report, looks: Looks, store: () => Store): Conten
   };
 }
 
-async function start(): Promise<void> {
-  const report = await decodeReport();
+function start(): void {
+  const report = decodeReport();
   const looks = new Looks(report.systems);
+  // On paper the page is light, as wide as a sheet, and whole: what it was made of stands at the end. Whoever draws is
+  // told after this.
+  const about = document.getElementById("about") as HTMLDetailsElement;
+  const turn = (isPaper: boolean): void => {
+    document.documentElement.classList.toggle("print", isPaper);
+    about.open = isPaper;
+    (isPaper ? document.querySelector("main")! : document.getElementById("answer")!).append(about);
+    looks.read();
+  };
+  addEventListener("beforeprint", () => turn(true));
+  addEventListener("afterprint", () => turn(false));
   let computed: State | null = null;
   let taken = 0;
   const store: Store = new Store(report, () => {
@@ -140,7 +152,7 @@ async function start(): Promise<void> {
   });
 
   panel.draw();
-  arrange(views, panel);
+  arrange(views, panel, store);
   for (const view of views) {
     seen.observe(view.node);
     show(view, view === views[0]);
@@ -151,26 +163,13 @@ async function start(): Promise<void> {
     store.redraw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  // On paper the page is light, and whole: what it was made of stands at the end.
-  const about = document.getElementById("about") as HTMLDetailsElement;
-  addEventListener("beforeprint", () => {
-    document.documentElement.classList.add("print");
-    about.open = true;
-    document.querySelector("main")!.append(about);
-    looks.read();
-    for (const view of views) view.draw();
-  });
-  addEventListener("afterprint", () => {
-    document.documentElement.classList.remove("print");
-    about.open = false;
-    document.getElementById("answer")!.append(about);
-    recolour();
-  });
+  addEventListener("beforeprint", () => views.forEach((view) => view.draw()));
+  addEventListener("afterprint", () => store.redraw());
   expose(report, store, content, () => taken);
 }
 
 /** Puts controls and views in place of what is static; the answer and what the page is about stay. */
-function arrange(views: View[], panel: ReturnType<typeof controls>): void {
+function arrange(views: View[], panel: ReturnType<typeof controls>, store: Store): void {
   for (const id of ["leaderboard", "curves"]) document.getElementById(id)?.remove();
   const kept = document.getElementById("notices");
   const details = h("details", { class: "panel" }, h("summary", {}, panel.summary), panel.node);
@@ -188,6 +187,19 @@ function arrange(views: View[], panel: ReturnType<typeof controls>): void {
       ),
     );
   const answer = document.getElementById("answer")!;
+  const said = [...answer.querySelectorAll(":scope > p")].map((each) => each.textContent).slice(0, 2);
+  const link = (): string => {
+    store.address();
+    return location.href;
+  };
+  const copies = h(
+    "div",
+    { class: "buttons" },
+    copyButton("Copy the answer", () => said.join(" ")),
+    // A page within a notebook has no address of its own.
+    location.protocol !== "about:" && copyButton("Copy a link to this view", link),
+  );
+  answer.insertBefore(copies, document.getElementById("about"));
   const header = h("header", {}, document.querySelector("#static h1"), answer, panel.words);
   answer.querySelector("h2")!.tabIndex = -1;
   // The address says what is set: a link into the page must not take its place.
@@ -251,9 +263,11 @@ function expose(report: Report, store: Store, content: Content, taken: () => num
   document.documentElement.dataset.ready = "1";
 }
 
-start().catch((error: unknown) => {
+try {
+  start();
+} catch (error: unknown) {
   // What is static stays readable.
   const why = error instanceof Error ? error.message : String(error);
   const note = h("p", { class: "note", role: "alert" }, `The interactive parts need a recent browser (${why}).`);
   document.getElementById("static")?.prepend(note);
-});
+}

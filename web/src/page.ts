@@ -1,5 +1,5 @@
 // What the views share.
-import { decodeDocuments, type Documents, type Measure, type Report } from "./decode.ts";
+import type { Documents, Measure, Report } from "./decode.ts";
 import { type Child, count, h, listed, shown, svg } from "./dom.ts";
 import type { Looks } from "./looks.ts";
 import type { Live } from "./measures.ts";
@@ -31,8 +31,8 @@ export interface BasePage {
 
 export interface Page extends BasePage {
   live: Live;
-  /** The documents, once they are decoded; asks for them where they are not, and draws again when they are there. */
-  documents(): Documents | null | undefined;
+  /** The documents, decoded when they are first asked for; null where there are none. */
+  documents(): Documents | null;
 }
 
 /** How many scores there are by system, those that do not count left out. */
@@ -67,6 +67,9 @@ export function worthText(weights: Float64Array | null): string {
   return `, worth ${worth.toLocaleString("en", { maximumFractionDigits: worth < 10 ? 1 : 0 })} by their weights`;
 }
 
+/** What means are called whose queries do not weigh the same. */
+export const weighted = ({ weights }: Report): string => (worthText(weights) ? "weighted " : "");
+
 /** The measure of the evaluation that the controls are set to; null where they are set to no such one. */
 export const evaluated = ({ report, state }: BasePage): Measure | null =>
   report.live !== null && haveSameControls(state, initial(report)) ? report.measures[report.live]! : null;
@@ -80,22 +83,6 @@ export function liveName(page: BasePage): string {
 
 /** Whether there are two systems to compare. */
 export const hasPair = (page: BasePage): boolean => page.report.systems.length > 1;
-
-/** Decodes the documents when they are first asked for: undefined until then, null where there are none. */
-export function documentsOnce(systems: number, then: () => void): () => Documents | null | undefined {
-  let found: Documents | null | undefined;
-  let asked = false;
-  return () => {
-    if (!asked) {
-      asked = true;
-      decodeDocuments(systems).then((documents) => {
-        found = documents;
-        then();
-      });
-    }
-    return found;
-  };
-}
 
 export const section = (id: string, title: string, ...children: (Child | Child[])[]): HTMLElement =>
   h(

@@ -52,11 +52,11 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
   const linear = maps["the grade"]!;
   const presets: Record<string, Patch> = {
     "As evaluated": controlsOf(initial(report)),
-    Impatient: { discount: "jarvelin2002", base: 2, depth: Math.min(30, report.depth), gains: maps["ten times each"]! },
-    Patient: { discount: "jarvelin2002", base: 10, depth: Math.min(200, report.depth), gains: linear },
+    Impatient: { discount: "jarvelin2002", base: 2, gains: maps["ten times each"]! },
+    Patient: { discount: "jarvelin2002", base: 10, gains: linear },
   };
   if (report.sessions) {
-    Object.assign(presets.Impatient!, { discount: "jarvelin2008", queryBase: 2, depth: Math.min(10, report.depth) });
+    Object.assign(presets.Impatient!, { discount: "jarvelin2008", queryBase: 2 });
     Object.assign(presets.Patient!, { discount: "jarvelin2008", queryBase: 10 });
   } else for (const each of [presets.Impatient!, presets.Patient!]) each.measure = "nDCG";
   const titles: Record<string, string> = {

@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
 import { count, fill, fixed, h, listed, numeric, plain, put, say, shown, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { nameOf, type Page, section, swatch, type View } from "../page.ts";
+import { nameOf, type Page, section, swatch, type View, weighted } from "../page.ts";
 import { systemOrder } from "./leaderboard.ts";
 
 /** With more systems than hues only those that are compared have colours. */
@@ -21,6 +21,10 @@ export function lineOf(page: Page, s: number): uPlot.Series {
     return { stroke: looks.pale(looks.soft, 0.35), width: 1, points: { show: false } };
   return { stroke: looks.hue(s), width: isStrong ? 2.5 : 1.75, dash: looks.dash(s, 1.75), points: { show: false } };
 }
+
+/** A system's values by rank, as far as its lists go. */
+const untilEnd = ({ live, report: { depth } }: Page, values: Float64Array, s: number): Float64Array =>
+  values.subarray(s * depth, s * depth + live.longest[s]!);
 
 export function curves(page: Page): View {
   const { report, live, looks } = page;
@@ -51,7 +55,11 @@ export function curves(page: Page): View {
     y: { label: () => "", range: () => [0, highest()] },
     series: () => [
       { stroke: looks.ink, width: 2, points: { show: false } },
-      ...report.systems.map((_, s) => ({ ...lineOf(page, s), show: !hidden.has(s) })),
+      ...report.systems.map((_, s) => ({
+        ...lineOf(page, s),
+        points: { show: live.longest[s]! < 2, size: 7 }, // one is no line
+        show: !hidden.has(s),
+      })),
       ...chosen().flatMap((s): uPlot.Series[] =>
         [1, 2].map(() => ({ width: 0, points: { show: false }, show: !hidden.has(s) })),
       ),
@@ -126,7 +134,10 @@ export function curves(page: Page): View {
       );
     listedBefore = shownSystems.join();
     for (const s of shownSystems) entries[s]!.node.classList.toggle("muted", isMany && !isChosen(page, s));
-    for (const s of shownSystems) say(entries[s]!.value, fixed(live.curves[s * depth + rank - 1]!));
+    for (const s of shownSystems) {
+      const value = untilEnd(page, live.curves, s)[rank - 1];
+      say(entries[s]!.value, value === undefined ? `ends at ${live.longest[s]}` : fixed(value));
+    }
   }
 
   const zoom = h(
@@ -154,18 +165,17 @@ export function curves(page: Page): View {
     h("div", { class: "bar" }, title, zoom),
     h("div", { class: "with-legend" }, chart.node, legend),
     h("p", { class: "note" }, note, h("span", { class: "how" }, "A click on the chart sets the depth.")),
-    h("h3", {}, "Read sideways"),
+    h("h3", {}, "How many documents users read for the same gain"),
     words,
     details,
   );
 
   function drawChart(): void {
-    const row = (from: Float64Array, s: number): Float64Array => from.subarray(s * depth, (s + 1) * depth);
     const data = [
       ranks,
       idealLine(),
-      ...report.systems.map((_, s) => row(live.curves, s)),
-      ...chosen().flatMap((s) => [row(live.low, s), row(live.high, s)]),
+      ...report.systems.map((_, s) => untilEnd(page, live.curves, s)),
+      ...chosen().flatMap((s) => [untilEnd(page, live.low, s), untilEnd(page, live.high, s)]),
     ];
     chart.draw(data as unknown as uPlot.AlignedData, `${chosen()}|${[...hidden]}`);
   }
@@ -173,14 +183,14 @@ export function curves(page: Page): View {
   function drawTable(): void {
     if (!details.open) return;
     const at = [...new Set([...TABLE_RANKS.filter((rank) => rank < depth), depth])];
-    const cells = (values: Float64Array, s: number): string[] => at.map((rank) => fixed(values[s * depth + rank - 1]!));
+    const cells = (values: Float64Array): string[] => at.map((rank) => fixed(values[rank - 1]));
     fill(
       table,
       `${page.state.measure} by rank`,
       ["System", ...at.map((rank) => numeric(String(rank)))],
       [
-        ["ideal", ...cells(idealLine(), 0)],
-        ...report.systems.map((_, s) => [nameOf(page, s), ...cells(live.curves, s)]),
+        ["ideal", ...cells(idealLine())],
+        ...report.systems.map((_, s) => [nameOf(page, s), ...cells(untilEnd(page, live.curves, s))]),
       ],
     );
   }
@@ -189,10 +199,11 @@ export function curves(page: Page): View {
     const { state } = page;
     live.cumulate();
     const how = isNormalised(state) ? (state.average === "means" ? "ratio of means" : "mean of ratios") : "mean";
-    say(title, `${state.measure} by rank, ${how} over ${page.over()}`);
+    say(title, `${state.measure} by rank, ${weighted(report)}${how} over ${page.over()}`);
     (zoom.firstChild as HTMLInputElement).checked = state.zoom;
-    const bands = report.queries.length > 1 ? "Bands: 95 % intervals (t) of the compared systems, rank by rank. " : "";
-    say(note, bands);
+    const bands = report.queries.length > 1 ? "Bands: 95% intervals (t) of the compared systems, rank by rank. " : "";
+    const ends = Math.min(...live.longest) < depth ? "A curve ends where the system's longest list does. " : "";
+    say(note, bands + ends);
     drawChart();
     drawLegend();
     const sentences = sideways(page);

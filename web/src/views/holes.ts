@@ -81,7 +81,7 @@ export function holes(page: Page): View | null {
       !judged.tells && " These judgments hold relevant documents only, so that all others are unjudged.",
     ),
     tableBox("Share of judged documents", shares),
-    isLow && h("p", { class: "note" }, "Shaded: below 80 % are judged; darker: below 50 %."),
+    isLow && h("p", { class: "note" }, "Shaded: below 80% are judged; darker: below 50%."),
     h("div", { class: "bar" }, h("h3", {}, "Unjudged documents", hasPair(page) && " of the two compared"), depth.node),
     words,
     list,
@@ -94,7 +94,7 @@ export function holes(page: Page): View | null {
     const documents = page.documents();
     list.hidden = more.hidden = !documents;
     if (!documents) {
-      say(words, documents === null ? "The report has no documents' ids." : "Documents are being decoded.");
+      say(words, "The report has no documents' ids.");
       return;
     }
     const { state } = page;

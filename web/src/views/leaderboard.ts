@@ -1,18 +1,34 @@
 // All systems: means with intervals, letters or rank ranges, what is judged; and which two the page compares.
-import { button, byValue, fixed, h, type Heading, put, say, share, shown, sortableHead, svg, tableBox } from "../dom.ts";
+import {
+  button,
+  byValue,
+  download,
+  fixed,
+  h,
+  type Heading,
+  put,
+  say,
+  share,
+  shown,
+  sortableHead,
+  svg,
+  tableBox,
+} from "../dom.ts";
 import type { Measure } from "../decode.ts";
 import { isNormalised } from "../measures.ts";
-import { type BasePage, evaluated, hasPair, liveName, section, system, type View } from "../page.ts";
-import { judgedAt } from "../state.ts";
+import { type BasePage, evaluated, hasPair, liveName, section, system, type View, weighted } from "../page.ts";
+import { initial, judgedAt } from "../state.ts";
 
-const WIDTH = 150;
 /** Of more systems than these the first are shown, until the reader wants all. */
 const MOST_ROWS = 25;
 const FIRST_ROWS = 20;
 
 interface Row {
   node: HTMLTableRowElement;
+  /** The cells of the controls and of every measure, and the one of the interval, which stands beside one of them. */
   live: HTMLTableCellElement;
+  values: HTMLTableCellElement[];
+  whisker: HTMLTableCellElement;
   line: SVGElement;
   dot: SVGElement;
   ends: HTMLElement;
@@ -37,13 +53,21 @@ function sortValue(page: BasePage, key: string, s: number): number | null {
   return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
 }
 
+/** Whose values are bold and have intervals: the column that sorts, or else the one that sorted at first. */
+function leading(page: BasePage): string {
+  const { report, state } = page;
+  if (state.sort === evaluated(page)?.name) return "live"; // one column has both
+  const isMeasure = report.measures.some(({ name }) => name === state.sort);
+  return isMeasure || state.sort === "live" ? state.sort : initial(report).sort;
+}
+
 export function leaderboard(page: BasePage): View {
   const { report } = page;
   const judged = judgedAt(report);
   const hasOther = hasPair(page) && !report.sessions;
   const hasLetters = report.measures.some((measure) => measure.marks);
   const hasGroup = report.measures.some((measure) => measure.marks || measure.ranks);
-  const columns: Heading[] = [
+  const before = [
     { text: "Place", isHidden: true },
     ...(hasOther
       ? [
@@ -52,19 +76,30 @@ export function leaderboard(page: BasePage): View {
         ]
       : []),
     { text: "System", key: "name" },
-    { text: "", key: "live", isNumber: true, title: "The measure of the controls" },
-    { text: "95 % interval" },
-    ...report.measures.map((measure) => ({ text: measure.name, key: measure.name, isNumber: true })),
+  ];
+  // The column of the controls stands where that of the measure is with which they start.
+  const liveAt = report.live ?? report.measures.length;
+  const ofMeasures: Heading[] = report.measures.map(({ name }) => ({ text: name, key: name, isNumber: true }));
+  ofMeasures.splice(liveAt, 0, { text: "", key: "live", isNumber: true, title: "The measure of the controls" });
+  const columns: Heading[] = [
+    ...before,
+    ...ofMeasures,
+    { text: "95% interval", className: "whisker" },
     ...(hasGroup ? [{ text: hasLetters ? "Group" : "Rank range" }] : []),
     ...(judged ? [{ text: `Judged@${judged}`, key: `judged@${judged}`, isNumber: true }] : []),
   ];
   const head = sortableHead(
     columns,
-    () => ({ key: page.state.sort, falling: page.state.sort === "name" ? page.state.rising : !page.state.rising }),
+    () => ({
+      key: page.state.sort === evaluated(page)?.name ? "live" : page.state.sort,
+      falling: page.state.sort === "name" ? page.state.rising : !page.state.rising,
+    }),
     (key, falling) => page.set({ sort: key, rising: key === "name" ? falling : !falling }),
   );
-  const liveHead = head.row.querySelectorAll("button")[1]!;
-  const liveColumn = 4 + (hasOther ? 2 : 0) + (report.live ?? 0); // of the measure that the controls start with
+  const heads = [...head.row.cells].slice(before.length);
+  const [headLive] = heads.splice(liveAt, 1) as [HTMLTableCellElement];
+  const headRow = { node: head.row, live: headLive, values: heads, whisker: heads[report.measures.length]! };
+  const liveHead = headLive.querySelector("button")!;
   const body = h("tbody");
 
   const rows = report.systems.map((systemName, s): Row => {
@@ -81,6 +116,9 @@ export function leaderboard(page: BasePage): View {
     const ends = h("span", { class: "ends" });
     const place = h("td", { class: "place number" });
     const live = h("td", { class: "number live" });
+    const values = report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s])));
+    const picture = svg("svg", { height: 18, "aria-hidden": "true" }, line, dot);
+    const whisker = h("td", { class: "whisker" }, picture, ends);
     const isBaseline = report.baseline === s;
     const node = h(
       "tr",
@@ -91,14 +129,13 @@ export function leaderboard(page: BasePage): View {
       place,
       hasOther && chosen.map((input) => h("td", { class: "choose" }, input)),
       h("th", { scope: "row" }, system(page, s, 34), isBaseline && h("span", { class: "tag" }, "baseline")),
-      live,
-      h("td", { class: "whisker" }, svg("svg", { width: WIDTH, height: 18, "aria-hidden": "true" }, line, dot), ends),
-      report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s]))),
+      [...values.slice(0, liveAt), live, ...values.slice(liveAt)],
+      whisker,
       hasGroup && h("td", { class: "group" }),
       judged !== undefined &&
         h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judged)]?.[s])),
     );
-    return { node, live, line, dot, ends, place, chosen };
+    return { node, live, values, whisker, line, dot, ends, place, chosen };
   });
 
   /** Whoever is chosen as one of the two leaves the other place. */
@@ -119,8 +156,11 @@ export function leaderboard(page: BasePage): View {
     },
     { class: "more" },
   );
-  const node = section("leaderboard", "Leaderboard", tableBox("Leaderboard", table), all, about);
-  let before = "";
+  const save = download("Download as CSV", "leaderboard.csv", saved);
+  const below = h("div", { class: "buttons" }, all, save);
+  const node = section("leaderboard", "Leaderboard", tableBox("Leaderboard", table), below, about);
+  let drawn = "";
+  let placed = "";
   let isOpen = false;
 
   function draw(): void {
@@ -129,29 +169,29 @@ export function leaderboard(page: BasePage): View {
     head.draw();
     const now = evaluated(page);
     say(liveHead, liveName(page));
-    // As long as the controls are those of a measure, one column has it.
-    if (head.row.cells[liveColumn]!.hidden !== (now !== null))
-      for (const row of [head.row, ...rows.map(({ node }) => node)]) row.cells[liveColumn]!.hidden = now !== null;
+    const key = leading(page);
+    const led = key === "live" ? now : report.measures.find(({ name }) => name === key)!;
+    const tested = led?.low ? led : null;
+    const ends = report.systems.map((_, s) => interval(key === "live" ? tested : led, s));
+    const finite = ends.flat().filter((value) => Number.isFinite(value));
+    const hasEnds = ends.some(([low]) => Number.isFinite(low));
+    arrange(key, now !== null, hasEnds);
     const few =
       isOpen || order.length <= MOST_ROWS
         ? order
         : order.filter((s, i) => i < FIRST_ROWS || s === state.system || s === state.other);
     all.hidden = few.length === order.length;
-    if (few.join() !== before)
+    if (few.join() !== drawn)
       put(
         body,
         few.map((s) => rows[s]!.node),
       );
-    before = few.join();
-    const sorted = state.sort === "live" ? now : (report.measures.find(({ name }) => name === state.sort) ?? null);
-    const marked = [sorted, now, report.measures[report.first]].find((measure) => measure?.marks ?? measure?.ranks);
-    const tested = sorted?.low ? sorted : null;
-    const ends = report.systems.map((_, s) => interval(tested, s));
-    const finite = ends.flat().filter((value) => Number.isFinite(value));
+    drawn = few.join();
+    const marked = groupedBy(led, now);
     const low = Math.min(...finite);
     const high = Math.max(...finite);
     const margin = (high - low) * 0.04 || Math.abs(high) * 0.1 || 1;
-    const x = (value: number): number => 6 + ((value - low + margin) / (high - low + 2 * margin)) * (WIDTH - 12);
+    const x = (value: number): string => `${(4 + ((value - low + margin) / (high - low + 2 * margin)) * 92).toFixed(2)}%`;
     for (const [i, s] of order.entries()) {
       if (!few.includes(s)) continue;
       const row = rows[s]!;
@@ -160,17 +200,16 @@ export function leaderboard(page: BasePage): View {
       const [left, mean, right] = ends[s]!;
       const there = Number.isFinite(mean!);
       row.dot.setAttribute("visibility", there ? "visible" : "hidden");
-      if (there) row.dot.setAttribute("cx", x(mean!).toFixed(1));
+      if (there) row.dot.setAttribute("cx", x(mean!));
       const wide = Number.isFinite(left!) && Number.isFinite(right!);
       row.line.setAttribute("visibility", wide ? "visible" : "hidden");
       if (wide) {
-        row.line.setAttribute("x1", x(left!).toFixed(1));
-        row.line.setAttribute("x2", x(right!).toFixed(1));
+        row.line.setAttribute("x1", x(left!));
+        row.line.setAttribute("x2", x(right!));
       }
       say(row.ends, wide ? `${fixed(left)} to ${fixed(right)}` : "");
       const cell = row.node.querySelector(".group");
-      const places = marked?.ranks?.[s];
-      if (cell) say(cell, marked?.marks?.[s] ?? (places ? [...new Set(places)].join("–") : "–"));
+      if (cell) say(cell, group(marked, s));
       row.chosen[0].checked = s === state.system;
       row.chosen[1].checked = s === state.other;
       row.node.classList.toggle("is-system", hasOther && s === state.system);
@@ -181,15 +220,75 @@ export function leaderboard(page: BasePage): View {
       : "of each mean by itself (t)";
     const range = hasLetters
       ? `Group: by ${marked?.name}; systems that share a letter are not significantly different.`
-      : `Rank range: by ${marked?.name}; ranks that the system may have (95 %).`;
+      : `Rank range: by ${marked?.name}; ranks that the system may have (95%).`;
     const mean = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
-    const hasEnds = ends.some(([low]) => Number.isFinite(low));
     const sentences = [
-      `${liveName(page)}${mean} in bold follows the controls; means over ${page.over()}.`,
+      `${liveName(page)}${mean} follows the controls; ${weighted(report)}means over ${page.over()}.`,
       hasEnds ? `Intervals: ${tested?.name ?? liveName(page)}, ${kind}.` : "",
       hasGroup && marked ? range : "",
     ];
     say(about, sentences.filter(Boolean).join(" "));
+  }
+
+  /** Puts the interval beside the column that leads, whose values are bold. */
+  function arrange(key: string, isEvaluated: boolean, hasEnds: boolean): void {
+    const now = `${key}|${isEvaluated}|${hasEnds}`;
+    if (now === placed) return;
+    placed = now;
+    const at = report.measures.findIndex(({ name }) => name === key);
+    for (const row of [headRow, ...rows]) {
+      // As long as the controls are those of a measure, one column has it.
+      if (report.live !== null) row.values[report.live]!.hidden = isEvaluated;
+      row.node.querySelector(".leading")?.classList.remove("leading");
+      const cell = row.values[at] ?? row.live;
+      cell.classList.add("leading");
+      cell.after(row.whisker);
+      row.whisker.hidden = !hasEnds;
+    }
+  }
+
+  /** The measure by which systems have letters or rank ranges. */
+  const groupedBy = (...measures: (Measure | null)[]): Measure | undefined =>
+    [...measures, report.measures[report.first]!].find((measure) => measure?.marks ?? measure?.ranks) ?? undefined;
+  function group(by: Measure | undefined, s: number): string {
+    const places = by?.ranks?.[s];
+    return by?.marks?.[s] ?? (places ? [...new Set(places)].join("–") : "–");
+  }
+
+  /** All systems with what the table says of them, as a file. */
+  function saved(): (string | number | null | undefined)[][] {
+    const now = evaluated(page);
+    const key = leading(page);
+    const led = key === "live" ? now : report.measures.find(({ name }) => name === key)!;
+    const by = groupedBy(led, now);
+    const of = key === "live" ? liveName(page) : key;
+    const share = judged === undefined ? undefined : report.judged!.share[report.judged!.k.indexOf(judged)];
+    const live = now ? [] : [liveName(page)];
+    return [
+      [
+        "place",
+        "system",
+        ...report.measures.map(({ name }) => name),
+        ...live,
+        `${of} low`,
+        `${of} high`,
+        ...(hasGroup ? [`${hasLetters ? "Group" : "Rank range"} by ${by?.name}`] : []),
+        ...(share ? [`Judged@${judged}`] : []),
+      ],
+      ...systemOrder(page).map((s, i) => {
+        const [low, , high] = interval(key === "live" && !led?.low ? null : led, s);
+        return [
+          i + 1,
+          report.systems[s],
+          ...report.measures.map(({ means }) => means[s]),
+          ...live.map(() => page.averages.means[s]),
+          low,
+          high,
+          ...(hasGroup ? [group(by, s)] : []),
+          ...(share ? [share[s]] : []),
+        ];
+      }),
+    ];
   }
 
   /** The lower end, the mean and the upper end: of a measure that was tested, or of the controls. */

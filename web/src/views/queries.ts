@@ -5,7 +5,9 @@ import {
   button,
   byValue,
   choices,
+  copyButton,
   count,
+  download,
   fixed,
   h,
   type Heading,
@@ -17,7 +19,7 @@ import {
   tableBox,
 } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { hasPair, liveName, type Page, section, type View } from "../page.ts";
+import { hasPair, liveName, type Page, section, type View, weighted } from "../page.ts";
 
 const FIRST = 15;
 const HINT = "Point at a query for its scores, click to open it.";
@@ -177,9 +179,9 @@ export function queries(page: Page): View {
     return best;
   }
   function widest(): number {
-    let top = 1e-9;
+    let top = 0;
     for (const q of sorted) top = Math.max(top, Math.abs(difference(q)) || 0);
-    return top * 1.05;
+    return (top || 1) * 1.05;
   }
   const bars = new Chart(page, {
     label: `${isPair ? "Differences of the two systems" : "Scores"}, sorted; the table below has the values`,
@@ -259,16 +261,31 @@ export function queries(page: Page): View {
     { class: "more" },
   );
   const words = h("p", { "aria-live": "polite" });
-  const node = section(
-    "queries",
-    "Query by query",
-    filters,
-    words,
+  /** What shows the queries that there are. */
+  const found = h(
+    "div",
+    {},
     isPair ? h("div", { class: "two" }, scatter.node, bars.node) : bars.node,
     readout,
     tableBox("Scores query by query", table),
     more,
   );
+  const save = download("Download as CSV", "queries.csv", () => {
+    const [one, other] = [page.state.system, page.state.other];
+    const pair = isPair ? [report.systems[other]!, "difference"] : [];
+    return [
+      ["query", ...(report.texts ? ["text"] : []), ...columns, report.systems[one]!, ...pair],
+      ...[...chosen].map((q) => [
+        report.queries[q],
+        ...(report.texts ? [report.texts[q]] : []),
+        ...columns.map((each) => report.segments![each]![q]),
+        score(one, q),
+        ...(isPair ? [score(other, q), difference(q)] : []),
+      ]),
+    ];
+  });
+  const copies = h("div", { class: "buttons" }, copyButton("Copy this sentence", () => words.textContent!), save);
+  const node = section("queries", "Query by query", filters, words, copies, found);
 
   function drawTable(): void {
     const most = Math.min(rows, chosen.length);
@@ -343,8 +360,8 @@ export function queries(page: Page): View {
     }
     const mean = sum / weights;
     const found = isPair
-      ? `mean difference ${signed(mean)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}`
-      : `mean ${fixed(mean)}`;
+      ? `${weighted(report)}mean difference ${signed(mean)}, win / tie / loss ${wins} / ${ties} / ${sorted.length - wins - ties}`
+      : `${weighted(report)}mean ${fixed(mean)}`;
     const of = sorted.length === n ? all : `${sorted.length.toLocaleString("en")} of ${all}`;
     const without = missing ? ` (${missing.toLocaleString("en")} without ${what})` : "";
     return `${who}, ${liveName(page)} over ${of}${without}: ${found}.`;
@@ -361,6 +378,8 @@ export function queries(page: Page): View {
     say(buttons[1]!, looks.name(state.system, 24));
     if (isPair) say(buttons[2]!, looks.name(state.other, 24));
     say(words, outcome(isPair ? `${one} against ${other}` : one));
+    found.hidden = copies.hidden = !chosen.length;
+    if (found.hidden) return;
     if (pointed < 0) say(readout, HINT);
     const ends = (): number[][] => [
       [0, 1],

@@ -122,17 +122,12 @@ export function query(page: Page): View {
     drawIdeal(q, pair, documents);
     // The arithmetic and the ideal list go on to the depth, even where both lists have ended.
     more.hidden = depth >= report.depth || (depth >= state.depth && pair.every((s) => !code(s, q, depth)));
-    const late =
-      documents === undefined
-        ? "Documents are being decoded."
-        : documents === null
-          ? "The report has no documents' ids."
-          : (documents.note ?? "");
-    say(note, late);
-    note.hidden = !late;
+    const told = documents ? (documents.note ?? "") : "The report has no documents' ids.";
+    say(note, told);
+    note.hidden = !told;
   }
 
-  function drawLists(q: number, pair: number[], depth: number, documents: Documents | null | undefined): void {
+  function drawLists(q: number, pair: number[], depth: number, documents: Documents | null): void {
     const named = documents?.depth ?? 0;
     const doc = (s: number, r: number): number => (r < named ? documents!.docs[(s * n + q) * named + r]! : 0);
     const places = pair.map((s) => {
@@ -183,7 +178,7 @@ export function query(page: Page): View {
   }
 
   function documentName(
-    documents: Documents | null | undefined,
+    documents: Documents | null,
     q: number,
     id: number,
     unknown = "document",
@@ -297,7 +292,7 @@ export function query(page: Page): View {
     return found;
   }
 
-  function drawIdeal(q: number, pair: number[], documents: Documents | null | undefined): void {
+  function drawIdeal(q: number, pair: number[], documents: Documents | null): void {
     const { state } = page;
     const depth = Math.min(state.depth, most);
     const order = levelOrder(state.gains).filter((level) => state.gains[level]! > 0);

@@ -1,11 +1,13 @@
 // Where the order of systems changes, over the gain of the highest grade and the discount. A click sets the controls.
 import { count, fixed, h, listed, plain, put, say, signed } from "../dom.ts";
 import { nameOf, type Page, section, type View } from "../page.ts";
+import { divisor } from "../measures.ts";
 import { gaining, gainsAt, type Grid, hasDiscount, mapKey, ratioOf, sensitivity } from "../sensitivity.ts";
 import { discountText } from "./controls.ts";
 
 const ROW = 26;
 const FOOT = 42;
+const HEAD = 22;
 /** With more sums than these a map takes longer than a frame; it is made when the controls have rested so long (ms). */
 const LARGE = 4000;
 const REST = 150;
@@ -51,11 +53,11 @@ export function sensitivityMap(page: Page): View | null {
   );
   const intro =
     levels.length > 1
-      ? "Every cell is a setting: how many times the lowest grade that gains the highest one counts, and the discount."
-      : "Every cell is a setting: a depth and a discount. (Only one grade has a gain: its size changes no order.)";
+      ? "Every cell is a setting: how much more the best documents count than the least relevant ones (left to right), and how much a document counts further down the list (top to bottom)."
+      : "Every cell is a setting: how deep users read (left to right), and how much a document counts further down the list (top to bottom). Only one grade has a gain: its size changes no order.";
   const node = section(
     "sensitivity",
-    "Sensitivity map",
+    "Does the winner depend on the settings?",
     h("p", {}, intro, " A line separates cells between which the lead changes."),
     h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle),
     h("div", { class: "map" }, canvas),
@@ -69,9 +71,12 @@ export function sensitivityMap(page: Page): View | null {
     if (grid) paint();
   };
   new ResizeObserver(resized).observe(canvas.parentElement!);
-  addEventListener("beforeprint", measure);
+  for (const event of ["beforeprint", "afterprint"]) addEventListener(event, resized);
 
   const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
+  /** What of its gain a document keeps at the depth. */
+  const kept = ({ discount, base }: Grid["rows"][number]): string =>
+    `${(100 / divisor(discount, base, page.state.depth)).toFixed(0)}%`;
   const mean = (row: number, column: number, s: number): number =>
     grid!.means[(row * grid!.columns.length + column) * report.systems.length + s]!;
 
@@ -103,16 +108,18 @@ export function sensitivityMap(page: Page): View | null {
     const wins = new Map<number, number>();
     for (const each of leads.who) if (each >= 0) wins.set(each, (wins.get(each) ?? 0) + 1);
     const sorted = [...wins].sort((a, b) => b[1] - a[1]);
+    const tied = leads.who.filter((each) => each < 0).length;
+    const number = (n: number): HTMLElement => h("span", { class: "number" }, String(n));
     put(
       legend,
       sorted.slice(0, 6).map(([s, n]) => {
         const block = h("canvas", { class: "block", width: 14, height: 14 });
         shade(block.getContext("2d")!, s, 0.8, 0, 0, 14, 14);
-        return h("span", { class: "entry" }, block, nameOf(page, s), h("span", { class: "number" }, String(n)));
+        return h("span", { class: "entry" }, block, nameOf(page, s), number(n));
       }),
+      tied > 0 && h("span", { class: "entry" }, h("span", { class: "block tied" }), "nobody: a tie", number(tied)),
     );
     const verb = state.map === "best" ? "is best " : "is ahead ";
-    const tied = leads.who.filter((each) => each < 0).length;
     const found = sorted.slice(0, 4).map(([s, n], i) => `${looks.name(s)} ${i ? "" : verb}in ${n}`);
     ahead = listed([...found, ...(tied ? [`nobody ${found.length ? "" : verb}in ${tied}`] : [])]);
   }
@@ -157,12 +164,12 @@ export function sensitivityMap(page: Page): View | null {
     return { row, column: Math.min(columns.length - 1, Math.round(x)), x };
   }
 
-  const left = (): number => (width < 560 ? 86 : 170);
+  const left = (): number => (width < 560 ? 52 : 170);
   const cellWidth = (): number => (width - left() - 8) / grid!.columns.length;
 
   function point(x: number, y: number): void {
     const column = Math.floor((x - left()) / cellWidth());
-    const row = Math.floor(y / ROW);
+    const row = Math.floor((y - HEAD) / ROW);
     if (column < 0 || column >= grid!.columns.length || row < 0 || row >= grid!.rows.length) return follow();
     move(row, column);
   }
@@ -225,17 +232,17 @@ export function sensitivityMap(page: Page): View | null {
     const ratio = devicePixelRatio || 1;
     if (!width) measure();
     if (!width) return;
-    const height = grid!.rows.length * ROW + FOOT;
+    const height = HEAD + grid!.rows.length * ROW + FOOT;
     const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
     if (canvas.width !== size[0] || canvas.height !== size[1]) {
       [canvas.width, canvas.height] = size;
       canvas.style.height = `${height}px`;
     }
-    const picture = [key, page.state.map, page.state.system, page.state.other, ...size, looks.ink].join("|");
+    const picture = [key, page.state.depth, page.state.map, page.state.system, page.state.other, ...size, looks.ink].join("|");
     if (picture !== painted) {
       [base.width, base.height] = size;
       const below = base.getContext("2d")!;
-      below.setTransform(ratio, 0, 0, ratio, 0, 0);
+      below.setTransform(ratio, 0, 0, ratio, 0, HEAD * ratio);
       paintCells(below);
       painted = picture;
     }
@@ -243,7 +250,7 @@ export function sensitivityMap(page: Page): View | null {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, ...size);
     context.drawImage(base, 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, HEAD * ratio);
     paintMarks(context);
   }
 
@@ -268,9 +275,12 @@ export function sensitivityMap(page: Page): View | null {
     context.fillStyle = looks.soft;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    rows.forEach((row, r) =>
-      context.fillText(x0 < 120 ? label(row).replace(/ from.*/, "") : label(row), x0 - 8, r * ROW + ROW / 2, x0 - 10),
-    );
+    rows.forEach((row, r) => {
+      const text = x0 < 120 ? kept(row) : `${label(row).replace(/ from.*/, "")}: ${kept(row)}`;
+      context.fillText(text, x0 - 8, r * ROW + ROW / 2, x0 - 10);
+    });
+    context.textAlign = "left";
+    context.fillText(`How much of its gain a document keeps at rank ${page.state.depth}`, 0, -HEAD / 2, width);
     context.textAlign = "center";
     let free = -Infinity;
     columns.forEach((column, c) => {
@@ -281,7 +291,8 @@ export function sensitivityMap(page: Page): View | null {
       context.fillText(text, middle, rows.length * ROW + 12);
       free = middle + half;
     });
-    const about = kind === "depth" ? "depth k" : "gain of the highest grade, times that of the lowest";
+    const worth = width < 560 ? "the highest grade, in lowest grades" : "so many documents of the lowest grade count as much as one of the highest";
+    const about = kind === "depth" ? "how many documents users read (depth k)" : worth;
     context.fillText(about, x0 + (w * columns.length) / 2, rows.length * ROW + 31, w * columns.length);
   }
 

@@ -1,7 +1,7 @@
 // Sessions: what users have gained after each query of theirs, by system; and the score of every session.
 import type uPlot from "uplot";
 import { Chart } from "../chart.ts";
-import { button, byValue, fill, fixed, h, name, numeric, put, say, sortableHead, tableBox } from "../dom.ts";
+import { button, byValue, download, fill, fixed, h, name, numeric, put, say, sortableHead, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
 import { type BasePage, liveName, nameOf, section, system, type View } from "../page.ts";
 import type { SessionLive } from "../session_measures.ts";
@@ -99,7 +99,15 @@ export function sessionTable(page: BasePage, live: SessionLive): View {
       "Scores session by session",
       h("table", {}, h("caption", { class: "hidden" }, "Scores session by session"), h("thead", {}, head.row), body),
     ),
-    more,
+    h(
+      "div",
+      { class: "buttons" },
+      more,
+      download("Download as CSV", "sessions.csv", () => [
+        ["session", "queries", ...report.systems],
+        ...ids.map((id) => [id, length(id), ...report.systems.map((_, s) => score(s, id))]),
+      ]),
+    ),
   );
 
   function draw(): void {

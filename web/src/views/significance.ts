@@ -3,7 +3,9 @@ import { byValue, choices, fixed, h, probability, put, say, shown, signed, table
 import { nameOf, type Page, section, system, type View } from "../page.ts";
 
 const MOST = 25;
-const MARKS = "✓ and colour: significantly different at the 5 % level; without: no difference was shown.";
+/** More systems than these are wider than a sheet of paper unless p is left out. */
+const WIDE = 8;
+const MARKS = "✓ and colour: significantly different at the 5% level; without: no difference was shown.";
 
 export function significance(page: Page): View | null {
   const { report } = page;
@@ -29,7 +31,9 @@ export function significance(page: Page): View | null {
       h(
         "p",
         {},
-        "System of the row minus system of the column, with the p-value below.",
+        "System of the row minus system of the column",
+        h("span", { class: "p" }, ", with the p-value below"),
+        ".",
         h("span", { class: "how" }, " A click compares the two."),
       ),
       measure.node,
@@ -37,6 +41,7 @@ export function significance(page: Page): View | null {
     tableBox("Significance matrix", table),
     note,
   );
+  node.classList.toggle("wide", report.systems.length > WIDE);
   let drawn = "";
 
   function draw(): void {

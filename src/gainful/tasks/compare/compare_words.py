@@ -26,6 +26,29 @@ _FOR_A = ("better", "superior")
 _NEEDS_MARGIN = "Only a margin that matters to you makes a verdict."
 
 
+def decision_sentence(found: PairResult | UnpairedResult) -> str:
+    """Which of two systems a test of means finds better, and by how much, for people who decide."""
+    a, b = (printable(name, 40) for name in found.names)
+    gain = found.difference if found.better == "higher" else -found.difference
+    by = gap_text(gain, found.practical.relative if found.practical else None, found.measure)
+    ahead = f"{a} is {by} {'ahead of' if gain > 0 else 'behind'} {b}"
+    if not gain:
+        return f"No clear winner: {a} and {b} have the same mean {found.measure}."
+    if not found.is_significant:
+        return f"No clear winner: {ahead}, which may be chance."
+    if found.verdict == "needs margin":
+        return f"{ahead}, surely; whether that matters is yours to say."
+    return f"{a} {'beats' if gain > 0 else 'is behind'} {b} by {by}, clearly."
+
+
+def gap_text(difference: float, relative: float | None, measure: str) -> str:
+    """How far two means are apart: relative to one of them, where that makes a ratio."""
+    if not relative:
+        return f"{abs(difference):.{places_for(difference)}f} {measure}"
+    share = abs(100 * relative)
+    return f"{share:,.0f}%" if share >= 1 else f"{share:.1g}%"
+
+
 def difference_sentence(found: PairResult | UnpairedResult) -> str:
     """What was found of two systems, in one sentence; that nothing was found is never called no difference."""
     a, b = (printable(name, 40) for name in found.names)

@@ -40,6 +40,7 @@ from gainful.tasks.compare import (
 )
 from gainful.tasks.compare.compare_words import (
     anova_columns,
+    gap_text,
     limits_text,
     p_words,
     places_text,
@@ -367,6 +368,25 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
         pairs = count_of(family.p.size, "pair")
         sentences.append(f"With a margin of {number_text(family.margin)}, {who} is {listed(parts)} of {pairs}.")
     return [*sentences, _best(result)] if family.rank_intervals else sentences
+
+
+def decision(result: SystemsResult) -> str:
+    """Which of several systems is the best, in one sentence for people who decide."""
+    family, means, best = result.family, result.scores.means.tolist(), result.family.may_be_best
+    first, second = family.order[:2]
+    name, count, difference = printable(family.systems[first], 40), len(family.systems), means[first] - means[second]
+    if family.baseline is not None:
+        different = f"{family.is_significant.sum():,} of {count - 1} are clearly different from"
+        return f"{name} leads; {different} {printable(family.baseline, 40)}."
+    if max(means) == min(means):
+        return f"No clear winner: all {count} have the same mean {family.measure}."
+    if len(best) > 1:
+        found = f"{len(best)} of {count}" if len(best) < count else f"any of the {count}"
+        return f"No clear winner: {found} may be the best; {name} leads."
+    if not best or family.margin is not None or family.n > MOST_FLIPPED or result.friedman is not None:
+        return _best(result)
+    by = gap_text(difference, difference / means[second] if means[second] > 0 else None, family.measure)
+    return f"{name} is clearly the best, {by} ahead of {printable(family.systems[second], 40)}."
 
 
 def _best(result: SystemsResult) -> str:

@@ -148,7 +148,7 @@ def report(asked: ReportOptions) -> HtmlReport:
 
     >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
     >>> page.data.title
-    'old and new: RR on 1 query'
+    'new and old: RR on 1 query'
     """
     several = runs_by_name(asked.runs) if asked.runs else {}
     found: Mapping[str, RunLike] = {"run": asked.runs} if several is None else several
@@ -302,11 +302,12 @@ class ReportData(PageData):
         for measure in dict.fromkeys((live, plain)):
             lists = self.judged.ideal_lists(measure.gain, measure.rel, measure.level)
             ideal = measure.cumulated(lists.of_rows(self.places), self.depth)
-            lines = [curve_line(self.systems[i], self._mean_curve(i, measure, ideal)) for i in sorted(shown)]
+            ends = np.count_nonzero(self.codes.any(axis=1), axis=1)  # a curve ends where the longest list does
+            lines = [curve_line(self.systems[i], self._mean_curve(i, measure, ideal)[: ends[i]]) for i in sorted(shown)]
             if not measure.normalised:
                 lines.insert(0, curve_line("ideal", self._mean(ideal), role="ideal"))
             yield Plot(
-                f"{measure} by rank, mean over {units(len(self.first.query_ids), 'query')}",
+                f"{measure} by rank, {self.weighted}mean over {units(len(self.first.query_ids), 'query')}",
                 Axis("rank", 1.0, float(self.depth), is_whole=True),
                 Axis(measure.name, 0.0, 1.0 if measure.normalised and measure.discount != "jarvelin2000" else None),
                 tuple(lines),
@@ -477,14 +478,15 @@ def _text(text: str) -> str:
 
 def _static(data: PageData, made: str) -> str:
     curves = f"Gain by {'rank' if data.first.unit == 'query' else 'position'}"
+    paragraphs = [f"<p>{_text(each)}</p>" for each in (*data.answer, data.meaning)]
     sections = [
-        ("answer", "The answer", [*(f"<p>{_text(each)}</p>" for each in data.answer), _about(data, made)]),
+        ("answer", "The answer", [*paragraphs, _about(data, made)]),
         ("leaderboard", "Leaderboard", [_leaderboard(data)]),
         ("curves", curves, [chart_html(plot, data.systems) for plot in data.plots()]),
     ]
     if notices := [*data.notices, *filter(None, [data.documents[1]])]:
         items = "".join(f"<li>{_text(line)}</li>\n" for line in notices)
-        sections.append(("notices", "To know before trusting it", [f"<ul>\n{items}</ul>"]))
+        sections.append(("notices", "Before you rely on this", [f"<ul>\n{items}</ul>"]))
     return "".join(
         f'<section id="{name}"><h2>{title}</h2>\n' + "".join(f"{part}\n" for part in parts) + "</section>\n"
         for name, title, parts in sections
@@ -510,14 +512,16 @@ def _leaderboard(data: PageData) -> str:
 
 
 def _about(data: PageData, made: str) -> str:
-    """The conventions, the files and when it was made in a line; on request the conventions whole, and hashes."""
+    """When it was made and from which files in a line; on request the conventions and hashes."""
     first, files = data.first, data.files
     names = [os.path.basename(printable(name, 40)) for name, content in files if content]
     source = f" from {listed(names, most=3)}" if names else ""
-    line = f"Made on {made}{source}; {first.signature().short()}"
+    line, conventions = _text(f"Made on {made}{source}"), f"<p>{_text(first.signature().short())}</p>"
     table = Table(head("file | sha256"), [(name, content or "not a file") for name, content in files])
     signatures = "".join(f"<li><code>{_text(str(first.signature(measure)))}</code></li>" for measure in data.measures)
-    return f'<details id="about"><summary>{_text(line)}</summary>{_scrolled(table)}\n<ul>{signatures}</ul></details>'
+    return (
+        f'<details id="about"><summary>{line}</summary>{conventions}{_scrolled(table)}\n<ul>{signatures}</ul></details>'
+    )
 
 
 def _scrolled(table: Table) -> str:

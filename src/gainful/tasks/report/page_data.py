@@ -7,6 +7,7 @@ import base64
 import json
 import math
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from gainful.io.sources import fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
+from gainful.measures.help import Help
 from gainful.notation import count_of, listed, plural_of, printable, some_of, units
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
@@ -39,9 +41,10 @@ from gainful.stats.distributions import t_quantile
 from gainful.stats.families import SystemsResult
 from gainful.stats.paired import PairResult
 from gainful.tasks.compare import Comparison
-from gainful.tasks.compare.compare_words import units_text
-from gainful.tasks.compare.several_systems import SystemsComparison, conclusions
+from gainful.tasks.compare.compare_words import decision_sentence, direction_text, units_text
+from gainful.tasks.compare.several_systems import SystemsComparison, conclusions, decision
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
+from gainful.tasks.compare.unpaired_systems import UnpairedComparison
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,8 +81,15 @@ class PageData:
         return next((each for each in self.measures if orders(each)), self.measures[0])
 
     @property
+    def meaning(self) -> str:
+        """What the first measure means, in the words of its documentation."""
+        measure, claim = self.primary, Help.of(self.primary).claim.removesuffix(".")
+        claim = re.sub(r"\bk\b", str(measure.rank_cutoff or "k"), claim)
+        return f"{measure}: {claim}{direction_text(measure.better)}."
+
+    @property
     def title(self) -> str:
-        short = [printable(name, 40) for name in self.systems]
+        short = [printable(self.systems[place], 40) for place in self.order]
         names = listed(short, most=4) if len(set(short)) == len(short) else count_of(len(short), "system")
         unit, counts = self.first.unit, set(self._sizes)
         return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
@@ -91,6 +101,11 @@ class PageData:
         sign = 1 if measure.better == "lower" else -1
         means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
         return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
+
+    @property
+    def weighted(self) -> str:
+        """What means are called whose queries do not weigh the same."""
+        return "weighted " if self.first.weights is not None and np.ptp(self.first.weights) else ""
 
     @property
     def pair_results(self) -> Mapping[str, PairResult]:
@@ -112,26 +127,27 @@ class PageData:
 
     @property
     def answer(self) -> list[str]:
-        """The conclusion, in the sentences that `gainful compare` prints."""
+        """What was found, for people who decide; then the sentences that `gainful compare` prints."""
         if len(self.systems) == 1:
             value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
             over = units_text(count, 0, self.first.unit, effective=self.first.effective)
-            return [f"{printable(self.systems[0], 40)} has {self.primary} {value:.{PLACES}f}, the mean over {over}."]
+            name = printable(self.systems[0], 40)
+            return [f"{name} has {self.primary} {value:.{PLACES}f}, the {self.weighted}mean over {over}."]
         if self.comparison is None:
             names = ", ".join(map(str, self.measures))
             return [f"Nothing was compared: the means of {names} do not order systems."]
         return self.found(self.comparison)
 
     def found(self, comparison: Comparison) -> list[str]:
-        """The conclusion on the primary measure; for several systems, the candidates for the best come first."""
+        """What was found by the primary measure, and with which test."""
         primary = comparison.primary
         if isinstance(comparison, PairComparison):
-            return [pair_conclusion(comparison.pairs[primary])]
+            return [decision_sentence(comparison.pairs[primary]), pair_conclusion(comparison.pairs[primary])]
         if isinstance(comparison, SystemsComparison):
-            said = conclusions(comparison.systems[primary], PLACES)
-            best = [said.pop()] if comparison.systems[primary].family.rank_intervals else []
-            return [*best, " ".join(said)]
-        return next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
+            return [decision(comparison.systems[primary]), " ".join(conclusions(comparison.systems[primary], PLACES))]
+        said = next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
+        pairs = comparison.unpaired[primary].pairs if isinstance(comparison, UnpairedComparison) else ()
+        return [decision_sentence(pairs[0]), *said] if len(pairs) == 1 else said
 
     @property
     def notices(self) -> list[str]:
