@@ -13,9 +13,12 @@ const common = {
   logLevel: "warning",
   write: false,
 };
-// Whoever copies the page copies uPlot, too: its license goes with it.
-const license = (await readFile("node_modules/uplot/LICENSE", "utf8")).trim();
-const notice = `/* Built from web/ of gainful (Apache-2.0) by \`make web\`; contains uPlot:\n\n${license}\n*/\n`;
+// A copy of the page is a copy of these libraries, so it carries their licenses.
+const libraries = { uPlot: "uplot", fflate: "fflate" };
+const licenses = await Promise.all(
+  Object.entries(libraries).map(async ([name, folder]) => `${name}:\n\n${(await readFile(`node_modules/${folder}/LICENSE`, "utf8")).trim()}`),
+);
+const notice = `/* Built from web/ of gainful (Apache-2.0) by \`make web\`; contains ${licenses.join("\n\nand ")}\n*/\n`;
 for (const [entry, name] of [
   ["src/main.ts", "report.js"],
   ["src/report.css", "report.css"],

@@ -1,5 +1,5 @@
 // What the page carries: JSON and typed arrays in one compressed block.
-import { gunzip } from "./gunzip.ts";
+import { gunzipSync } from "fflate";
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
@@ -107,7 +107,7 @@ function unpacked(element: string): { json: any; numbers: (name: string) => any 
   const node = document.getElementById(element);
   const text = node?.textContent?.trim();
   if (!text) return null;
-  const buffer = gunzip(bytesOf(text));
+  const { buffer } = gunzipSync(bytesOf(text)); // at once: a page may be printed as soon as it is loaded
   node!.remove(); // nobody reads it twice
   const length = new DataView(buffer).getUint32(0, true);
   const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
