@@ -25,13 +25,14 @@ unexport PYTHONDONTWRITEBYTECODE
 FUZZ_SECONDS ?= 120
 CORES_SECONDS ?= 60
 
-.PHONY: help demo test lint format types suite docs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest clean
+.PHONY: help demo test lint format types suite docs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest test-frameworks clean
 
 help:
 	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table, write a page"
 	@echo "make test         set up .venv, run all checks and tests"
 	@echo "make test-oldest  run all tests on the oldest Python and packages that are supported"
 	@echo "make test-newest  run all tests on the newest Python there is, and the newest packages"
+	@echo "make test-frameworks  read documents of LangChain, LlamaIndex and Haystack themselves, in a .venv of their own"
 	@echo "make docs         write the measure pages from the catalogue"
 	@echo "make figures      draw the figures of the documentation's gallery"
 	@echo "make study        measure what tests and intervals do on real scores, and write the tables of the documentation"
@@ -142,8 +143,20 @@ endef
 test-oldest:
 	$(call test_on,.venv-oldest,$(OLDEST_PYTHON),OLDEST_PYTHON,PIP_CONSTRAINT=$(CURDIR)/constraints-oldest.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/constraints-oldest.txt)
 
+# The documents of LangChain, LlamaIndex and Haystack as they come from PyPI, in an environment of their own.
+test-frameworks: .venv-frameworks/.installed
+	GAINFUL_REQUIRE_FRAMEWORKS=1 .venv-frameworks/bin/python -m pytest -q -p no:cacheprovider tests/install/test_frameworks.py
+
+.venv-frameworks/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip --disable-pip-version-check --quiet install --no-compile \
+	  numpy scipy click rich pytest hypothesis langchain-core llama-index-core haystack-ai
+	GAINFUL_REQUIRE_CORE=0 .venv-frameworks/bin/python -m pip --disable-pip-version-check --quiet install --no-compile \
+	  --no-deps --config-settings=build-dir=build/frameworks -e .
+	@touch $@
+
 test-newest:
 	$(call test_on,.venv-newest,$(NEWEST_PYTHON),NEWEST_PYTHON)
 
 clean:
-	rm -rf web/node_modules $(VENV) .venv-oldest .venv-newest build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf web/node_modules $(VENV) .venv-oldest .venv-newest .venv-frameworks build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -99,6 +99,8 @@ DEFAULTS = {
     "ties": "docid-desc",
     "scores": "float64",
     "duplicates": "error",
+    "parent": "none",
+    "parent-of": "run",
     "depth": "all",
     "unjudged": "zero",
     "negative": "judged",
@@ -117,10 +119,21 @@ DIALECTS = {
 }
 
 
+def parent_of(document: str, policy: dict[str, str]) -> str:
+    """The document that a chunk belongs to; what is no chunk is its own."""
+    match = None if policy["parent"] == "none" else re.fullmatch(policy["parent"], document)
+    return match[1] if match else document
+
+
 class Judgments:
     """Query -> document -> the grade that counts, and the same for every sub-topic."""
 
     def __init__(self, rows: dict[str, list[list[Any]]], policy: dict[str, str]) -> None:
+        if policy["parent-of"] == "both":  # the best chunk of a document counts
+            policy = {**policy, "judges": "max"}
+            rows = {
+                query: [[parent_of(row[0], policy), *row[1:]] for row in of_query] for query, of_query in rows.items()
+            }
         self.policy, self._turn = policy, 0
         self.zero = exact(policy["grade-zero"])
         self.queries = sorted(rows, key=str.encode)
@@ -179,7 +192,7 @@ def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str
         score = more[0] if more else None
         if score is not None and policy["scores"] == "float32":
             score = struct.unpack("f", struct.pack("f", score))[0]
-        kept.append((document, score, more[1] if len(more) > 1 else 0))
+        kept.append((parent_of(document, policy), score, more[1] if len(more) > 1 else 0))
     places = list(range(len(kept)))
 
     def before(one: int, other: int) -> bool:
@@ -205,7 +218,7 @@ def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str
     found: dict[str, Fraction | None] = {}
     for document, score, _ in (kept[place] for place in ordered):
         if document in found:
-            if policy["duplicates"] == "error":
+            if policy["duplicates"] == "error" and policy["parent"] == "none":
                 raise Refusal("duplicates")
             continue
         found[document] = None if score is None else exact(score)

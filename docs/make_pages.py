@@ -128,7 +128,8 @@ def _choices() -> str:
         "|---|---|---|",
     ]
     for choice in CHOICES:
-        values = ", ".join(f"`{value}`" for value in choice.values) + (", a number" if len(choice.values) == 1 else "")
+        free = ", a pattern, a column or a file" if choice.name == "parent" else ", a number"
+        values = ", ".join(f"`{value}`" for value in choice.values) + (free if len(choice.values) == 1 else "")
         flag = "--subtopics`, `--no-subtopics" if choice.name == "subtopics" else f"--{choice.name}"
         lines.append(f"| `{flag}` | {values} | {choice.about} |")
     lines += ["", "## Dialects", "", "`--like` takes over another tool's choices; an explicit flag beats it.", ""]

@@ -18,6 +18,8 @@ VALUES = {
     "ties": ("docid-desc", "docid-asc", "rank", "input"),
     "scores": ("float64", "float32"),
     "duplicates": ("error", "first"),
+    "parent": ("none",),
+    "parent-of": ("run", "both"),
     "depth": ("all",),
     "unjudged": ("zero", "condensed"),
     "negative": ("judged", "unjudged"),
@@ -221,6 +223,8 @@ EFFECTS: list[tuple[tuple[str, Any, Any], dict[str, Any], float]] = [
     *((ODD_JUDGES, {"judges": how}, grade) for how, grade in {"mean": 2, "median": 1}.items()),
     (("NumRel", b"q 0 b 1\nq 0 b 1.0\n", {"q": ["b"]}), {}, 1),  # equal repeats are one
     (JUDGES, {"judges": "mean", "grade_zero": 1}, 1),  # what they agree on, less 1; clipped one by one it would be 5/4
+    (("RR", {"q": {"b": 1}}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*"}, 1 / 2),
+    (("R@2", {"q": ["a#5", "b#6"]}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*", "parent_of": "both"}, 1),
     (("CG", *SUBTOPICS), {"subtopics": True}, 3),
     (("CG", *SUBTOPICS), {"subtopics": "no", "judges": "min"}, 1),
     (("NumRel", *SUBTOPICS), {"subtopics": "yes"}, 2),
@@ -268,8 +272,8 @@ def test_each_judge_in_turn(seed: int) -> None:
         chance.shuffle(lines)
 
 
-FIRST = "duplicates=first (--duplicates first) keeps the best ranked of them"
-SEVERAL = "judges=mean, median, max, min or turn (--judges) makes one grade of several"
+FIRST = "duplicates='first' keeps the best ranked of them"
+SEVERAL = "judges='mean', median, max, min or turn makes one grade of several"
 SIX = {f"q{i}": {"a": 1} for i in range(7)}
 ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
 
@@ -298,21 +302,21 @@ ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
             {"q0": ["a"]},
             {"missing": "error"},
             "<dict>: 6 queries ('q1', 'q2', 'q3', 'q4', 'q5', ...) not answered, and missing=error forbids it\n"
-            "hint: --missing zero scores them 0, skip leaves them out",
+            "hint: missing='zero' scores them 0, skip leaves them out",
         ),
         (
             ZERO,
             {"q1": ["a"], "q2": ["a"]},
             {"undefined": "error"},
             "<dict>: AP is undefined for 1 query ('q2'), and undefined=error forbids it\n"
-            "hint: --undefined zero scores them 0, skip leaves them out",
+            "hint: undefined='zero' scores them 0, skip leaves them out",
         ),
         (
             {"q1": {"a": 1}},
             {"q1": ["a"], "q9": ["a"], "q8": ["a"]},
             {"extra": "error"},
             "<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n"
-            "hint: --extra ignore leaves them aside",
+            "hint: extra='ignore' leaves them aside",
         ),
         (
             {"q1": {"a": 1}},

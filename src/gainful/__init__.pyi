@@ -34,7 +34,7 @@ from gainful.measures.base import Measure as Measure
 from gainful.measures.block import Block as Block
 from gainful.measures.catalog import parse as parse
 from gainful.measures.session_block import SessionBlock as SessionBlock, SessionMeasure as SessionMeasure
-from gainful.policy import Policy as Policy
+from gainful.policy import Policy as Policy, PolicyLike as PolicyLike
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
 from gainful.tasks.compare import Comparison as Comparison, compare as compare

@@ -90,8 +90,8 @@ def option(name: str, value: object = None) -> str:
     """
     if isinstance(value, float):
         value = int(value) if value.is_integer() else value
-    shown = shlex.quote(",".join(f"{key}={each}" for key, each in value.items())) if isinstance(value, dict) else value
-    flag = f"--{name.replace('_', '-')}" + ("" if shown is None else f" {shown}")
+    shown = ",".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
+    flag = f"--{name.replace('_', '-')}" + ("" if shown is None else f" {shlex.quote(str(shown))}")
     return for_asker(flag, f"{name}={'' if value is None else repr(value)}")
 
 

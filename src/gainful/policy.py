@@ -6,10 +6,11 @@ name, a flag and a place in the signature, so that no number is printed without 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gainful.errors import UsageError
 from gainful.kernel import core
@@ -18,6 +19,12 @@ from gainful.question import Setting
 
 if TYPE_CHECKING:
     from gainful.kernel.core import JoinOptions
+
+
+#: Gives the document of a chunk, None or nothing for what is no chunk; in Python also a dict.
+Parent: TypeAlias = Callable[[str], str | None]
+#: What signatures have for a function or a dict, which text cannot restore.
+_FUNCTION = "<function>"
 
 
 class Choice(NamedTuple):
@@ -36,14 +43,14 @@ class Choice(NamedTuple):
         return self.values[0]
 
 
-def _choice(values: str, about: str, default: object = ...) -> Any:
+def _choice(values: str, about: str, default: object = ..., metavar: str = "N") -> Any:
     """Declare a convention: its values, the first being the default unless that is no text, and what it decides."""
     words = tuple(values.split())
     declared = Setting(
         f"{about[0].upper()}{about[1:]}.",
         kind="switch" if isinstance(default, bool) else "text",
         choices=words if len(words) > 1 else (),
-        metavar="N" if len(words) == 1 else None,
+        metavar=metavar if len(words) == 1 else None,
         shown=words[0],
     )
     metadata = {"setting": declared, "values": words, "about": about}
@@ -77,6 +84,13 @@ class Policy:
     )
     scores: str = _choice("float64 float32", "precision of scores; float32 rounds them before they are compared")
     duplicates: str = _choice("error first", "a document twice in one list; first keeps the best ranked")
+    parent: str | Parent = _choice(
+        "none",
+        "the document of a chunk, which the first of its chunks stands for; a column of the run, a pattern with one "
+        "group such as '(.+)#.*', or a file of chunks and documents",
+        metavar="HOW",
+    )
+    parent_of: str = _choice("run both", "whose chunks stand for documents; both: those of the run and the judgments")
     depth: int | None = _choice("all", "cut every list after N documents; all, or a number", None)
     unjudged: str = _choice("zero condensed", "unjudged documents: gain 0 at their rank, or removed")
     negative: str = _choice("judged unjudged", "a grade below 0, after grade-zero: judged not relevant, or not judged")
@@ -100,12 +114,34 @@ class Policy:
             object.__setattr__(self, choice.field, _read(choice, value))
 
     @classmethod
-    def of(cls, value: Policy | str | None) -> Policy:
-        """A policy from whatever describes it: itself, the name of another tool, or None for the defaults."""
+    def of(cls, value: PolicyLike) -> Policy:
+        """A policy from whatever describes it: itself, a dict of choices, a text, or None for the defaults.
+
+        A text is the name of another tool or has choices: ``"trec_eval-9"``, ``"duplicates:first, missing:skip"``.
+
+        >>> Policy.of("duplicates:first, missing=skip") == Policy.of({"duplicates": "first", "missing": "skip"})
+        True
+        """
+        if isinstance(value, str) and re.search("[:=]", value):
+            value = dict(part.replace("=", ":", 1).partition(":")[::2] for part in value.split(","))
         if isinstance(value, Mapping):
-            written = ", ".join(f"{name}={chosen!r}" for name, chosen in value.items())
-            raise UsageError("policy: expected a Policy, found a dict", f"write gainful.Policy({written})")
+            chosen: dict[str, Any] = {str(name).strip().replace("-", "_"): each for name, each in value.items()}
+            _refuse_unknown(chosen, [choice.field for choice in CHOICES])
+            return cls().replace(
+                **{name: each.strip() if isinstance(each, str) else each for name, each in chosen.items()}
+            )
         return value if isinstance(value, Policy) else cls() if value is None else cls.like(value)
+
+    @classmethod
+    def gathered(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Keywords, those of them that are choices made a policy.
+
+        >>> Policy.gathered({"duplicates": "first", "threads": 2})["policy"].differences()
+        {'duplicates': 'first'}
+        """
+        choices = {choice.field: given[choice.field] for choice in CHOICES if choice.field in given}
+        policy = {"policy": cls.of(given.get("policy")).replace(**choices)} if choices else {}
+        return {**{name: value for name, value in given.items() if name not in choices}, **policy}
 
     @classmethod
     def like(cls, dialect: str, **explicit: object) -> Policy:
@@ -118,7 +154,10 @@ class Policy:
         """A policy from the texts of :meth:`texts`; what is not there keeps its default."""
         known = {choice.name: choice.field for choice in CHOICES}
         _refuse_unknown(texts, known)
-        return cls(**{known[name]: text for name, text in texts.items()})  # type: ignore[arg-type]
+        if texts.get("parent") == _FUNCTION:
+            raise UsageError("parent: a function or a dict cannot be read back", "write chunks and documents to a file")
+        plain = {known[name]: text.replace("%2C", ",").replace("%7C", "|") for name, text in texts.items()}
+        return cls(**{name: text.replace("%25", "%") for name, text in plain.items()})  # type: ignore[arg-type]
 
     def replace(self, **changes: object) -> Policy:
         """A copy with some choices changed."""
@@ -145,12 +184,17 @@ class Policy:
             # Lists that stay as they came have no ties to break.
             values["ties"].index("input" if self.order == "input" else self.ties),
             float32=self.scores == "float32",
-            keep_first=self.duplicates == "first",
+            keep_first=self.duplicates == "first" or self.has_parents,
             depth=self.depth or 0,
             want_scores=want_scores,
             want_rows=want_rows,
             want_facts=want_facts,
         )
+
+    @property
+    def has_parents(self) -> bool:
+        """Whether chunks stand for their documents."""
+        return self.parent != "none"
 
     @cached_property
     def needs_rank(self) -> bool:
@@ -177,17 +221,54 @@ def _read(choice: Choice, value: object) -> object:
         if number < 0:
             raise UsageError(f"grade-zero: expected a number of at least 0, found {number_text(number)}")
         return number
+    if choice.name == "parent":
+        return _read_parent(value)
     if choice.name == "subtopics":
         return value if isinstance(value, bool) else choose(value, choice.values, "subtopics") == "yes"
     return choose(value, choice.values, choice.name)
 
 
+def _read_parent(value: object) -> object:
+    if isinstance(value, Mapping):
+        return value.get
+    if isinstance(value, str) and "(" in value:
+        try:
+            groups = re.compile(value).groups
+        except re.error as error:
+            raise UsageError(f"parent: '{value}' is not a regular expression: {error}", PARENT_FORMS) from error
+        if groups != 1:
+            raise UsageError(f"parent: expected a pattern with one group, found {groups} in '{value}'", PARENT_FORMS)
+    elif not value or not (callable(value) or isinstance(value, str)):
+        raise UsageError(f"parent: expected a text, a dict or a function, found {value!r}", PARENT_FORMS)
+    return value
+
+
+#: How the documents of chunks are given.
+PARENT_FORMS = (
+    "a pattern such as '(.+)#.*' has the document in parentheses; otherwise it is a column of the run, such as doc_id, "
+    "or a file of chunks and documents"
+)
+
+
 def _write(value: object) -> str:
+    if callable(value):
+        return _FUNCTION
+    if isinstance(value, str):
+        return value.replace("%", "%25").replace("|", "%7C").replace(",", "%2C")  # which separate choices
     if value is None:
         return "all"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else number_text(value)  # type: ignore[arg-type]
+    return number_text(value)  # type: ignore[arg-type]
+
+
+#: Whatever describes a policy.
+PolicyLike: TypeAlias = Policy | Mapping[str, Any] | str | None
+
+
+def policy_field() -> Any:
+    """Declare the policy of a question, whose choices may also be given as keywords."""
+    return field(default=None, metadata={"gather": Policy.gathered})
 
 
 CHOICES = tuple(

@@ -101,6 +101,8 @@ def question(
     def decorate(answer: Callable[[_Options], _Answer]) -> Callable[_Parameters, _Answer]:
         @wraps(answer)
         def asked(*args: _Parameters.args, **given: _Parameters.kwargs) -> _Answer:
+            for each in fields(cast(Any, options)):
+                given = each.metadata.get("gather", dict)(given)
             try:
                 signature.bind(*args, **given)
             except TypeError as error:

@@ -21,9 +21,9 @@ RUN_HINT = "hint: a run line is `query Q0 document rank score tag`"
 QRELS_HINT = "hint: a judgment line is `query subtopic document grade`"
 NUMBER_HINT = "hint: numbers are decimal, like 2, -0.5 or 1e-3"
 RANK_HINT = "hint: order=rank and ties=rank need the rank column"
-DUPLICATE_HINT = "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
-JUDGES_HINT = "hint: judges=mean, median, max, min or turn (--judges) makes one grade of several"
-SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
+DUPLICATE_HINT = "hint: --duplicates first keeps the best ranked of them"
+JUDGES_HINT = "hint: --judges mean, median, max, min or turn makes one grade of several"
+SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use --subtopics"
 
 NOT_NUMBERS = [
     *("nan", "NaN", "-nan", "inf", "+inf", "-Infinity", "0x10", "0x1p3", "1_000", "1,5", "1.2.3", "1e", "1e+", "e5"),

@@ -83,8 +83,12 @@ def test_action(job, content, code):
     assert bash(steps["Comment"]["run"], folder, **given) == 0
     last = (folder / "gh.txt").read_text().splitlines()[-1]
     assert last.startswith("api --method PATCH repos/us/search/issues/comments/11 --field body=@")
-    used = yaml.safe_load(block("yaml", "uses: OWNER/gainful"))["jobs"]["gate"]["steps"][-1]["with"]
-    assert set(used) <= set(action["inputs"])
+    step = yaml.safe_load(block("yaml", "gainful-gate\n        with"))["jobs"]["gate"]["steps"][-1]
+    assert set(step["with"]) <= set(action["inputs"])
+    # The folders that the page has one fill are those that are used.
+    filled = block("sh", "action.yml")
+    assert f"{step['uses'].removeprefix('./')}/\n" in filled and "--wheel-dir wheels " in filled
+    assert step["with"]["package"] == "wheels/*.whl" and "OWNER" not in PAGE
 
 
 @pytest.mark.parametrize(("content", "code"), [(GOOD, 0), (BAD, 1)])
@@ -103,8 +107,8 @@ def test_pre_commit(job, content, code):
     folder = job(content)
     [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     [used] = yaml.safe_load(block("yaml", "hooks:"))["repos"][0]["hooks"]
-    assert used["id"] == hook["id"]
-    assert bash(shlex.join([*hook["entry"].split(), *used["args"]]), folder) == code
+    assert used["entry"] == hook["entry"] and used["pass_filenames"] is hook["pass_filenames"] is False
+    assert bash(shlex.join([*used["entry"].split(), *used["args"]]), folder) == code
 
 
 def test_pytest(job):

@@ -777,7 +777,7 @@ def test_values_that_are_no_source(qrels: Any, run: Any, message: str) -> None:
 
 
 def test_values_that_are_nearly_what_is_wanted() -> None:
-    with pytest.raises(UsageError, match=r"found a dict\nhint: write gainful\.Policy\(missing='skip'\)"):
-        evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"missing": "skip"})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"policy: unknown choice 'mising'\nhint: did you mean missing"):
+        evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"mising": "skip"})
     with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if nobody judged it, found 'a'"):
         gainful.parse("nDCG@3").score([3, "a"])  # type: ignore[list-item]

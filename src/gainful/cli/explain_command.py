@@ -95,7 +95,10 @@ def command(
         from gainful.data.run import Run
 
         judgments = None if lists.qrels is None else inputs.read_qrels(lists.qrels, scale=reading.scale)
-        runs = {name: Run.of(file) for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()}
+        runs = {
+            name: Run.of(file, policy=policy)
+            for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()
+        }
         queries = dict.fromkeys(lists.queries or (None,))
         asked = [(measure, query) for measure in wanted for query in queries]
         explained = [explain(measure, judgments, runs or None, query, policy) for measure, query in asked]

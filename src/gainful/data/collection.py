@@ -61,7 +61,8 @@ def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> No
     either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
     headers = [_names_in_header(source) for source in sources] if either else []
     for role, name in either.items():
-        if all(header is not None and not concerning({role: name}, header) for header in headers):
+        first = name.partition(".")[0]  # of a path to what stands in an object
+        if all(h is not None and first not in h and not concerning({role: name}, h) for h in headers):
             there = dict.fromkeys(printable(", ".join(header or ()), 100) for header in headers)
             raise UsageError(
                 f"{option('columns')}: expected the name of a column for the {role}, found '{name}', which no header "
@@ -321,7 +322,7 @@ class Collection:
         self._ahead = None
         others = list(filter(None, (inputs.exclude, inputs.items, inputs.training, inputs.intents)))
         require_columns(inputs.run.columns, [qrels, *runs.values(), *others])
-        if ahead and not others and inputs.features is None:
+        if ahead and not others and inputs.features is None and not policy.has_parents:
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),

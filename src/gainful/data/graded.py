@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -15,6 +15,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents, ItemLists, gather
+from gainful.data.parents import chunks_of
 from gainful.data.run import (
     Run,
     RunLike,
@@ -26,7 +27,7 @@ from gainful.data.run import (
     not_together,
 )
 from gainful.errors import InputError, UsageError
-from gainful.io.rows import raise_faults
+from gainful.io.rows import ids_of, raise_faults
 from gainful.io.sources import Text, max_list_bytes
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 19
 #: A mean further from the middle than this many standard errors is not due to chance.
 _NO_CHANCE = 4
+#: Where fewer documents than this per query are judged, some ids tell whether chunks were retrieved, or judged.
+_HARDLY_ANY, _SAMPLE = 0.05, 20_000
 #: Relative positions in a list are rounded to this many steps.
 _STEPS = 1 << 20
 
@@ -242,14 +245,14 @@ def join(
     ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
     keeps the :class:`Run`, whose rows can be looked at afterwards.
     """
-    source, progress = RunSource.of(run, name=name), progress or Progress()
+    source, progress = RunSource.of(run, name=name).credited(policy), progress or Progress()
     text = None if want_rows else source.trec_text()
     if text is not None:
         joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
 
-        def documents_of_text(rows: int) -> int:
+        def documents_of_text(rows: int) -> Collection[bytes]:
             fields = (line.split(None, 3) for line in islice(text.lines(), rows))
-            return len({line[2] for line in fields if len(line) > 2})
+            return {line[2] for line in fields if len(line) > 2}
 
         return _graded(name or text.name, text.name, judged, policy, joined, (), documents_of_text)
 
@@ -326,11 +329,11 @@ def _join_blocks(
             return values
         return values[gather(offsets_of(counts[came]), np.argsort(came))[1]]
 
-    def documents(rows: int) -> int:
+    def documents(rows: int) -> Collection[bytes]:
         # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
         data, start, length = run.document_spans if is_whole else qrels.document_spans
         first = slice(rows if is_whole else None)
-        return len(core.number_ids(data, start[first], length[first])[0])
+        return core.number_ids(data, start[first], length[first])[0]
 
     if not is_whole:
         joined = {
@@ -426,7 +429,7 @@ def _graded(
     policy: Policy,
     joined: Joined,
     notes: tuple[str, ...],
-    documents: Callable[[int], int],
+    documents: Callable[[int], Collection[bytes]],
 ) -> GradedRun:
     qrels = judged.qrels
     if len(joined["extra_ids"]) == joined["list_count"] and not qrels.is_part:
@@ -436,6 +439,10 @@ def _graded(
         found = f"subtopics=yes, but all judgments have the same one, '{only}': does column 2 have sub-topics?"
         notes = f"{qrels.name}: {found}", *notes
     item = joined["hit_item"].astype(np.int64)
+    if item.size <= _HARDLY_ANY * np.count_nonzero(joined["answered"]):
+        some = ids_of((qrels.data, qrels.document_start[:_SAMPLE], qrels.document_length[:_SAMPLE]))
+        if (alike := chunks_of(documents(_SAMPLE), some)) is not None:
+            notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
     counts, pooled = np.isfinite(hit_grade), None
@@ -488,13 +495,15 @@ def _graded(
 _SAMPLED_LISTS, _SAMPLED_LATE, _SHORT, _ROUND = 10, 5, 20, 5
 
 
-def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats, count: Callable[[int], int]) -> int:
+def _sampled(
+    judged: Judged, joined: Joined, row: Ints, places: Floats, documents: Callable[[int], Collection[bytes]]
+) -> int:
     """How many documents every list has beside the relevant ones, where these look drawn for it; else 0.
 
     So they do if all lists have equally many and all have everything relevant, but were not cut off from a ranking of
     the whole collection, which would lose some of what stands late. And lists must be shorter than the collection.
-    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1; ``count``
-    gives how many different documents some rows of the run have.
+    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1;
+    ``documents`` gives the different documents of some rows of the run.
     """
     retrieved, lists = joined["retrieved"], joined["answered"]
     found = np.bincount(row, minlength=retrieved.size)
@@ -507,4 +516,4 @@ def _sampled(judged: Judged, joined: Joined, row: Ints, places: Floats, count: C
     if not is_whole or (found != judged.recall_base(None, None))[lists].any():
         return 0
     # Two lists of all documents have the same ones.
-    return int(others[0]) if count(2 * longest) > longest else 0
+    return int(others[0]) if len(documents(2 * longest)) > longest else 0

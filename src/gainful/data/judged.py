@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, is_relevant
+from gainful.data.parents import with_parents
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.gains import Gain
 from gainful.io.rows import MOST_SHOWN, input_error
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct, offsets_of
 from gainful.notation import number_text, printable
-from gainful.policy import Policy
+from gainful.policy import Policy, PolicyLike
 
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentIndex
@@ -47,7 +48,10 @@ class Judged(HasCache):
     """
 
     def __init__(self, qrels: Qrels, policy: Policy, index: JudgmentIndex | None = None) -> None:
-        self.qrels = qrels
+        # Several chunks of a document are no judges that disagree: its best chunk counts.
+        is_credited = policy.has_parents and policy.parent_of == "both"
+        self._judges = "max" if is_credited and policy.judges == "error" else policy.judges
+        self.qrels = with_parents(qrels, policy.parent) if is_credited else qrels
         self.policy = policy
         if index is not None:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
@@ -63,7 +67,7 @@ class Judged(HasCache):
     def of(
         cls,
         judgments: QrelsLike | Judged,
-        policy: Policy | str | None = None,
+        policy: PolicyLike = None,
         columns: Mapping[str, str] | None = None,
     ) -> Judged:
         """Judgments made ready under a policy. Those that already are bring their own, and take no other."""
@@ -186,7 +190,7 @@ class Judged(HasCache):
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
         """One grade a group, from its grades in ascending order, so that the order of the input cannot matter."""
-        order, judges = np.lexsort((grade, group)), self.policy.judges
+        order, judges = np.lexsort((grade, group)), self._judges
         starts, ascending = np.flatnonzero(np.diff(group[order], prepend=-1)), grade[order]
         counts = np.diff(starts, append=grade.size)
         lowest, highest = ascending[starts], ascending[starts + counts - 1]
@@ -246,8 +250,8 @@ class Judged(HasCache):
             messages.append(f"{qrels.origin.where(row)}: {message}{place}{qrels.origin.shown(row)}")
         by_subtopic = all(qrels.subtopic[row] != qrels.subtopic[first] for row, first in conflicts)
         hint = (
-            "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
+            f"column 2 differs: if it is the sub-topic, use {for_asker('--subtopics', 'subtopics=True')}"
             if by_subtopic
-            else "judges=mean, median, max, min or turn (--judges) makes one grade of several"
+            else f"{option('judges', 'mean')}, median, max, min or turn makes one grade of several"
         )
         return input_error(messages, len(conflicts), hint)

@@ -20,7 +20,7 @@ from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.kernel.core import default_threads, thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.policy import Policy
+from gainful.policy import Policy, PolicyLike
 
 if TYPE_CHECKING:
     from gainful.data.items import Items, ItemsLike
@@ -150,13 +150,13 @@ class Qrels(DocumentColumns):
         return cls.from_rows(read_dict(judgments, name, run=False), scale=scale)
 
     @classmethod
-    def from_run(cls, run: RunLike, policy: Policy | str | None = None) -> Qrels:
+    def from_run(cls, run: RunLike, policy: PolicyLike = None) -> Qrels:
         """A run in place of judgments, to compare others with it: its last document has grade 1, the one above 2.
 
         >>> Qrels.from_run({"q1": ["d1", "d2", "d3"]}).grade.tolist()
         [3.0, 2.0, 1.0]
         """
-        found = Run.of(run)
+        found = Run.of(run, policy=policy)
         # Where all of its documents are judged, the join has its rows in their order.
         order = sorted(range(len(found.query_ids)), key=found.query_ids.__getitem__)
         found = found.take(np.array(order, np.int64))

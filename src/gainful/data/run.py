@@ -13,7 +13,9 @@ import numpy as np
 
 from gainful.data.exclusion import Exclusion
 from gainful.data.lists import gather
+from gainful.data.parents import is_column, with_parents
 from gainful.errors import InputError, UsageError
+from gainful.io.columns import ParentColumn
 from gainful.io.formats import Reading, format_of
 from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows, whole_queries
 from gainful.io.rows import (
@@ -36,7 +38,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze, offsets_of
 from gainful.kernel.core import default_threads, thread_count
 from gainful.notation import count_of, printable
-from gainful.policy import Policy
+from gainful.policy import PARENT_FORMS, Parent, Policy, PolicyLike
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined, JudgmentIndex
@@ -71,6 +73,7 @@ class Run(DocumentColumns):
     excluded_by: Exclusion | None = None  # what was left out, and how many rows of each list
     excluded: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     notes: tuple[str, ...] = ()  # what was done to read it
+    parent: str | Parent = "none"  # what made documents of chunks
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -137,16 +140,16 @@ class Run(DocumentColumns):
         return cls.from_rows(read_dict(lists, name, run=True))
 
     @classmethod
-    def of(cls, value: RunLike, columns: Mapping[str, str] | None = None) -> Run:
+    def of(cls, value: RunLike, columns: Mapping[str, Any] | None = None, policy: PolicyLike = None) -> Run:
         """A run from whatever describes it: itself, a dict, a data frame, a path or bytes, or a list of dicts as JSON
         lines have them.
 
-        ``columns`` maps roles to names, where there are columns.
+        ``columns`` maps roles to names, where there are columns; chunks stand for documents as the ``policy`` says.
 
         >>> Run.of([{"question": "who?", "results": [{"chunk_id": "c1", "similarity": 0.9}]}])
         <Run <list>: 1 query, 1 document>
         """
-        return RunSource.of(value, columns).read(default_threads())
+        return RunSource.of(value, columns).credited(Policy.of(policy)).read(default_threads())
 
     def __len__(self) -> int:
         return int(self.list_offsets[-1])
@@ -207,6 +210,10 @@ class Run(DocumentColumns):
     def query_of(self, row: int) -> bytes:
         """The query id of a row."""
         return self.query_ids[int(np.searchsorted(self.list_offsets, row, "right")) - 1]
+
+    def credited(self, parent: str | Parent) -> Run:
+        """The same with chunks standing for their documents, unless they do so already."""
+        return self if parent == self.parent else replace(with_parents(self, parent), parent=parent)
 
     def without(self, exclusion: Exclusion, threads: int = 1) -> Run:
         """The same without the documents that are to be left out, ranks closed up.
@@ -320,9 +327,10 @@ class RunSource:
     blocks: Callable[[int], Iterable[Run]] | None = None
     is_kept: bool = True  # whether it can be read again
     ahead: JoinedAhead | None = None
+    parent: str | Parent = "none"  # what makes documents of chunks
 
     @classmethod
-    def of(cls, value: RunLike, columns: Mapping[str, str] | None = None, name: str | None = None) -> RunSource:
+    def of(cls, value: RunLike, columns: Mapping[str, Any] | None = None, name: str | None = None) -> RunSource:
         """The source that a value is; ``columns`` maps roles to the names that tables and frames have for them."""
         if isinstance(value, RunSource):
             return value
@@ -338,6 +346,20 @@ class RunSource:
     def without(self, exclusion: Exclusion | None) -> RunSource:
         """The same without the documents that are to be left out; all of it where there is no exclusion."""
         return self if exclusion is None else replace(self, exclusion=exclusion)
+
+    def credited(self, policy: Policy) -> RunSource:
+        """The same with chunks standing for their documents, if the policy says so."""
+        parent = policy.parent
+        if parent in ("none", self.parent) or (isinstance(self.value, Run) and self.value.parent == parent):
+            return self
+        if not is_column(parent):
+            return replace(self, parent=parent)
+        if self.blocks is not None or isinstance(self.value, Run):
+            raise UsageError(
+                f"parent: expected a file or a pattern for a run that has been read, found '{parent}'", PARENT_FORMS
+            )
+        columns = {**self.how.columns, "document": ParentColumn(parent)}
+        return replace(self, how=self.how._replace(columns=columns), parent=parent)
 
     @property
     def is_in_pieces(self) -> bool:
@@ -357,7 +379,7 @@ class RunSource:
         """The text of a run in TREC's format, which the core joins without making columns of it; else None."""
         is_read = isinstance(self.value, (str, os.PathLike, bytes, bytearray, memoryview, Text))
         is_file = is_read and not (isinstance(self.value, (str, os.PathLike)) and os.path.isdir(self.value))
-        if self.exclusion is not None or not is_file:
+        if self.exclusion is not None or self.parent != "none" or not is_file:
             return None
         text = open_source(self.value)
         return text if format_of(text, self.how, run=True) == "trec" else None
@@ -369,20 +391,28 @@ class RunSource:
         elif self.is_in_pieces:
             found = _blocks(read_pieces(self.value, self.how), os.fspath(self.value), least)
         else:
-            found = [replace(self, exclusion=None).read(threads)]
+            found = [self._read(threads)]
         for run in found:
-            yield run if self.exclusion is None else run.without(self.exclusion, threads)
+            yield self._settled(run, threads)
 
     def read(self, threads: int = 1) -> Run:
         """All of it at once."""
+        return self._settled(self._read(threads), threads)
+
+    def _read(self, threads: int) -> Run:
         if isinstance(self.value, Run):
-            run = self.value
-        elif self.blocks is not None:
+            return self.value
+        if self.blocks is not None:
             (run,) = self.blocks(sys.maxsize)
-        else:
-            rows = read_rows(self.value, self.how._replace(threads=threads), run=True, name=self.name)
-            run = Run.from_rows(rows)
-            run = run if is_in_memory(self.value) else run.read_from(run.name)
+            return run
+        rows = read_rows(self.value, self.how._replace(threads=threads), run=True, name=self.name)
+        run = Run.from_rows(rows)
+        return run if is_in_memory(self.value) else run.read_from(run.name)
+
+    def _settled(self, run: Run, threads: int) -> Run:
+        """The run, or a block of it, with documents in the place of chunks, without those that are left out."""
+        if self.parent != "none":
+            run = replace(run, parent=self.parent) if is_column(self.parent) else run.credited(self.parent)
         return run if self.exclusion is None else run.without(self.exclusion, threads)
 
 

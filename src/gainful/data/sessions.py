@@ -23,7 +23,7 @@ from gainful.data.session_table import (
     sessions_of_objects,
     sessions_of_run,
 )
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.formats import Reading
 from gainful.io.records import read_topics
 from gainful.io.rows import Frame, Spans, is_frame, read_id, wanted_ids
@@ -330,6 +330,8 @@ class RankedSessions(NamedTuple):
 
 def rank_sessions(judged: Judged, sessions: Sessions, judged_by: str, threads: int = 1) -> RankedSessions:
     """Orders every list by the policy and finds what judges it."""
+    if judged.policy.has_parents:
+        raise UsageError(f"{for_asker('--parent', 'parent')} cannot be used with sessions")
     lists = sessions.lists
     settled = fitting_policy(lists, judged.policy)
     if settled.order == "rank" and lists.has_ranks and len(lists):

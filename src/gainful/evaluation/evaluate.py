@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from gainful.data.collection import require_columns, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike
@@ -23,7 +24,7 @@ from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
-from gainful.policy import Policy
+from gainful.policy import Policy, PolicyLike
 from gainful.question import unknown_option
 
 if TYPE_CHECKING:
@@ -37,13 +38,15 @@ _T = TypeVar("_T")
 
 
 class _Options(TypedDict, total=False):
-    policy: Policy | str | None
+    policy: PolicyLike
+    id: str | Callable[[Any], str] | None
+    as_given: bool
     exclude: ExclusionLike | None
     items: ItemsLike | None
     training: ExclusionLike | None
     intents: ItemsLike | None
     queries: QueriesLike | None
-    columns: Mapping[str, str] | None
+    columns: Mapping[str, object] | None
     threads: int | None
 
 
@@ -61,16 +64,16 @@ def evaluate(
     run: RunLike | RunsLike,
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
-    policy: Policy | str | None = None,
+    policy: PolicyLike = None,
     exclude: ExclusionLike | None = None,
     items: ItemsLike | None = None,
     training: ExclusionLike | None = None,
     intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
     name: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, object] | None = None,
     threads: int | None = None,
-    **unknown: object,
+    **more: object,
 ) -> Evaluation | Evaluations:
     """Scores a run against judgments, or several that a dict names: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
 
@@ -78,8 +81,11 @@ def evaluate(
     :class:`gainful.Qrels` and :class:`gainful.Run`. A dict of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1",
     "d2"]}``, is one run; a dict of such dicts, of paths or of frames is several, and gives
     :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as ``"nDCG@10"`` or
-    :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names another tool's
-    (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs before ranks are
+    :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy` or a dict), or names another
+    tool's (``"trec_eval-9"``); each of them is also a keyword, such as ``duplicates="first"`` or ``parent="(.+)#.*"``.
+    A run may hold the documents of LangChain, LlamaIndex and Haystack: ``{"q1": [Document, ...]}``; ``id`` says which
+    of their values is the id, as a path (``"metadata.chunk_id"``) or a function. Dicts that look swapped are refused
+    unless ``as_given``. ``exclude`` has documents by query (or user) that are left out of the runs before ranks are
     counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and ``training`` has what
     users had before, as ``exclude`` does; measures of recommendation go by them; ``intents`` has the
     probability of each query's sub-topics, for measures of diversity. ``columns`` says what tables and
@@ -95,9 +101,15 @@ def evaluate(
     >>> evaluate(judgments, {"first": {"q1": ["d1"]}, "second": {"q1": ["d2", "d1"]}}, "RR")
     <Evaluations of first, second by RR, 1 query>
     """
-    if unknown:
-        raise unknown_option("evaluate", next(iter(unknown)))
+    options: dict[str, Any] = Policy.gathered({"policy": policy, "id": None, "as_given": False, **more})
+    policy, identify, is_as_given = (options.pop(option) for option in ("policy", "id", "as_given"))
+    if options:
+        raise unknown_option("evaluate", next(iter(options)))
+    if identify is not None:
+        columns = {**(columns or {}), "run.document": identify}
     several = runs_by_name(run)
+    if several is None and not is_as_given:
+        _refuse_swapped(qrels, run)
     if several is not None and name is not None:
         raise UsageError("name: expected with one run, found several, which have names")
     key = name or ""
@@ -118,17 +130,44 @@ def evaluate(
     return found[key] if several is None else Evaluations(found)
 
 
+#: So many scores tell; there are no more different grades than the second.
+_TELLING, _FEW = 10, 6
+
+
+def _refuse_swapped(qrels: object, run: object) -> None:
+    """Refuses dicts of which the first has scores and the second grades: hardly ever whole or the same in a list there,
+    whole, few and repeated here."""
+
+    def lists(value: object) -> list[list[Any]]:
+        some = islice(value.values(), 1000) if isinstance(value, Mapping) else ()
+        return [[*each.values()] for each in some if isinstance(each, Mapping)]
+
+    first, second = lists(qrels), lists(run)
+    one, other = (list(chain.from_iterable(each)) for each in (first, second))
+    if len(one) < _TELLING or not other or not all(isinstance(each, (int, float)) for each in (*one, *other)):
+        return
+    are_scores = sum(each % 1 != 0 for each in one) > 0.9 * len(one) and 2 * sum(len({*each}) for each in first) > len(
+        one
+    )
+    repeated = len({*other}) == 1 or 2 * sum(len({*each}) < len(each) for each in second) > len(second)
+    if are_scores and repeated and len({*other}) <= _FEW and all(each % 1 == 0 for each in other):
+        raise UsageError(
+            "evaluate: the judgments look like scores, and the run like grades: are they swapped?",
+            "judgments come first: evaluate(qrels, run); as_given=True takes them as they are",
+        )
+
+
 @warns
 def evaluate_batches(
     qrels: QrelsLike | Judged,
     batches: Iterable[ArrowFrame] | ArrowFrame,
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
-    policy: Policy | str | None = None,
+    policy: PolicyLike = None,
     exclude: ExclusionLike | None = None,
     queries: QueriesLike | None = None,
     name: str = "<batches>",
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, object] | None = None,
     threads: int | None = None,
 ) -> Evaluation:
     """Scores a run that comes in Arrow batches, in memory that does not grow with its rows.
@@ -158,13 +197,13 @@ def evaluate_runs(
     runs: Mapping[str, RunLike],
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
-    policy: Policy | str | None = None,
+    policy: PolicyLike = None,
     exclude: ExclusionLike | None = None,
     items: ItemsLike | None = None,
     training: ExclusionLike | None = None,
     intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, object] | None = None,
     threads: int | None = None,
 ) -> dict[str, Evaluation]:
     """Scores several runs against the same judgments, which are prepared once, side by side on all cores.

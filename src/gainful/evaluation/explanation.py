@@ -96,7 +96,7 @@ def explain_runs(
     identifier = read_id(query, "query")
     judged = Judged(judgments_of(whole, identifier), settled)
     wanted.check(judged.levels)
-    opened = {name: Run.of(run).select([identifier]) for name, run in runs.items()}
+    opened = {name: Run.of(run, policy=settled).select([identifier]) for name, run in runs.items()}
     lists = tuple(_explained(wanted, judged, run, name) for name, run in opened.items())
     excluded = next(iter(opened.values())).exclusions
     return Explanation(

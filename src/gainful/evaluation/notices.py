@@ -159,7 +159,10 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
     """Notices about dropped duplicates and contradictory ranks."""
     lines = []
     if facts.duplicate_count:
-        lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
+        what, why = ("repeated document", "duplicates=first")
+        if policy.has_parents:
+            what, why = "chunk", "a document counts where its first chunk stands (parent)"
+        lines.append(f"{count_of(facts.duplicate_count, what)} dropped ({why})")
     place = facts.relevant_place
     if place is not None and place > _LATE:
         lines.append(

@@ -15,7 +15,7 @@ import numpy as np
 
 from gainful._version import __version__
 from gainful.data.graded import JoinFacts
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.exact_sums import effective_number, exact_sum, weighted_mean
@@ -55,6 +55,7 @@ class Sources(NamedTuple):
 
 #: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
 LEAST_FACTOR = 1e-5
+_OTHERWISE = "scores them 0, skip leaves them out"
 #: The factor of sessions that were cut from a log: their ids are made up, and say the same only where their queries do.
 QUERIES = "queries"
 
@@ -304,8 +305,9 @@ class ScoredRun(Framed):
         if queries:
             shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
             what = f"{before}{units(len(queries), unit)} ({shown}){after}"
-            others = "ignore leaves them aside" if choice == "extra" else "zero scores them 0, skip leaves them out"
-            raise InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
+            value, does = ("ignore", "leaves them aside") if choice == "extra" else ("zero", _OTHERWISE)
+            hint = f"{option(choice, value)} {does}"
+            raise InputError(f"{self.source}: {what}, and {choice}=error forbids it", hint)
 
 
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: str) -> Floats:

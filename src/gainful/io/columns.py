@@ -151,8 +151,8 @@ def columns_by_side(
         of_side, dot, of_role = str(role).rpartition(".")
         # doc is short for document, and lists are known by what they hold.
         of_role = "document" if of_role in ("doc", "docs", "documents", *LISTS) else of_role
-        named = called if isinstance(called, str) else str(called)
-        if role in ("query", "document", "doc") and len(default) > 1:
+        named: Any = called if isinstance(called, str) or callable(called) else str(called)
+        if isinstance(named, str) and role in ("query", "document", "doc") and len(default) > 1:
             named = OfEitherSide(named)
         for side in (choose(of_side, known, what),) if dot else default:
             found[side][choose(of_role, known[side], what)] = named
@@ -161,6 +161,12 @@ def columns_by_side(
 
 class OfEitherSide(str):
     """The name of a column that judgments or runs have; the other side may be understood by itself."""
+
+    __slots__ = ()
+
+
+class ParentColumn(str):
+    """The name of the column whose documents chunks stand for, which a run has to have."""
 
     __slots__ = ()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError, option
+from gainful.errors import InputError, for_asker, option
 from gainful.io.columns import (
     LISTS,
     LOOKS_LIKE_A_RUN,
@@ -17,6 +17,7 @@ from gainful.io.columns import (
     NAMES,
     NEAREST_FIRST,
     OfEitherSide,
+    ParentColumn,
     find_role,
     has_header,
     is_called,
@@ -37,7 +38,7 @@ from gainful.io.rows import (
     rows_of_table,
 )
 from gainful.io.sources import Text
-from gainful.notation import printable
+from gainful.notation import printable, some_of
 
 #: An object and where it stands.
 _Placed = tuple[dict[str, Any], str]
@@ -54,12 +55,13 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
     raise InputError(f"{text.name}: expected an object of queries, found {described(value)}")
 
 
-def dict_entries(lists: Mapping[Any, Any], name: str, *, run: bool) -> Iterator[Entry]:
+def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any], *, run: bool) -> Iterator[Entry]:
     """The queries of ``{query: {document: value}}`` or ``{query: [document, ...]}`` as Python has it."""
     kinds = (Sequence, np.ndarray) if run else (list, tuple)
     for query, documents in lists.items():
         where = place_in(name, query)
         if isinstance(documents, Mapping):
+            refuse_plain(columns, where)
             yield Entry(query, list(documents), list(documents.values()), where)
         elif isinstance(documents, (set, frozenset)) and not run:  # which have no order, and are no ranking
             yield Entry(query, sorted(documents, key=str), None, where)  # in the same order every time
@@ -67,7 +69,72 @@ def dict_entries(lists: Mapping[Any, Any], name: str, *, run: bool) -> Iterator[
             expected = "documents and scores or a list of documents" if run else "documents and grades"
             raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
         else:
-            yield _listed_entry(query, list(documents), where, {}, run=run)
+            yield _listed_entry(query, list(documents), where, columns, run=run)
+
+
+#: Documents as frameworks retrieve them, or as JSON of these: what tells them, their id, and what else is known of
+#: them. A node and its score, or a node alone, are LlamaIndex's, the others LangChain's and Haystack's.
+_SHAPES = (
+    ("node", "node.node_id", "node.metadata"),
+    ("node_id", "node_id", "metadata"),
+    ("page_content", "id", "metadata"),
+    ("meta", "id", "meta"),
+)
+
+
+def value_at(value: Any, path: str) -> Any:
+    """What stands at a dotted path of keys or attributes; None where nothing does.
+
+    >>> value_at({"metadata": {"chunk_id": "c1"}}, "metadata.chunk_id"), value_at({"a.b": 1}, "a.b"), value_at({}, "a")
+    ('c1', 1, None)
+    """
+    first, _, rest = ("", "", "") if isinstance(value, Mapping) and path in value else path.partition(".")
+    name = first or path
+    inside = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return value_at(inside, rest) if rest and inside is not None else inside
+
+
+def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
+    """The id of a framework's document, with its score in JSON that has one: objects rank as they stand, for some
+    frameworks' scores are distances. Anything else as it is, but with what stands at the paths that columns name."""
+    if isinstance(item, (tuple, list)) and len(item) == 2 and not isinstance(item[0], (str, int)):
+        item = item[0]  # as LangChain has it: a document and its score
+    given, has = columns.get("document"), item.__contains__ if isinstance(item, dict) else partial(hasattr, item)
+    own, about = next((paths for tells, *paths in _SHAPES if has(tells)), ("", ""))
+    known = value_at(item, about) if about else None
+    if not isinstance(known, Mapping) and (isinstance(item, (str, bytes, int)) or not callable(given)):
+        return _with_paths(item, columns) if isinstance(item, dict) else item
+    ids = {path: value_at(item, path) for path in (own, *(f"{about}.{key}" for key in known or ())) if path}
+    ids = {path: each for path, each in ids.items() if isinstance(each, (str, int)) and each != ""}
+    likely = [path for path in ids if path == own or is_called(path.rpartition(".")[2], NAMES["document"][:2])]
+    if given is None and len({ids[path] for path in likely}) == 1:
+        found = ids[likely[0]]
+    else:
+        found = given(item) if callable(given) else value_at(item, given) if given else None
+    if found is None:
+        has_ids = some_of(likely if given is None and likely else [*ids], 12) or "none"
+        example = next(iter([*likely[::-1], *ids, "NAME"]))
+        raise InputError(
+            f"{where}: no '{given}' in this document; it has {has_ids}"
+            if given is not None
+            else f"{where}: which is the id of this document? It has {has_ids}",
+            f"{for_asker(option('columns', {'document': example}), f'id={example!r}')} takes {example}"
+            + for_asker("", "; id= may also be a function of the document"),
+        )
+    return {"id": found, "score": item["score"]} if isinstance(item, dict) and "score" in item else found
+
+
+def _with_paths(value: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with what stands at the dotted paths that columns name, under these names."""
+    paths = [name for name in columns.values() if isinstance(name, str) and "." in name and name not in value]
+    found = {name: value_at(value, name) for name in paths}
+    return {**value, **{name: each for name, each in found.items() if each is not None}}
+
+
+def refuse_plain(columns: Mapping[str, Any], where: str) -> None:
+    """Refuses what has no columns where one was to name the documents of chunks."""
+    if isinstance(name := columns.get("document"), ParentColumn):
+        raise InputError(f"{where}: parent: expected a column '{name}', or a file of that name, found neither")
 
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
@@ -104,6 +171,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {described(value)}")
+    placed = [(_with_paths(value, reading.columns), where) for value, where in placed]
     _require_given(placed, reading)
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
@@ -125,10 +193,10 @@ def _require_given(placed: list[_Placed], reading: Reading) -> None:
     """Refuses a name for documents that no object has, nor any item of its lists; what one has, all have to have."""
     name = reading.columns.get("document")
     lacking = next((each for each in placed if name not in each[0]), None)
-    if name is None or lacking is None:
+    if name is None or lacking is None or callable(name):
         return
     has_items = any(
-        isinstance(item, dict) and name in item
+        isinstance(item, dict) and value_at(item, name) is not None
         for value, _ in placed
         for items in value.values()
         if isinstance(items, list)
@@ -202,6 +270,7 @@ def _no_entry(value: dict[str, Any], where: str, nested: str | None, query: str 
 def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
     """Documents and values from ``{id: value}``, or from what lists hold."""
     if isinstance(value, dict):
+        refuse_plain(reading.columns, where)
         return _valued(query, list(value), list(value.values()), where, run)
     if not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
@@ -209,10 +278,13 @@ def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool
     return _listed_entry(query, value, where, reading.columns, run=run)
 
 
-def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str], *, run: bool) -> Entry:
+def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, Any], *, run: bool) -> Entry:
     """Documents from ids; with their scores or grades from ``[id, value]`` pairs or objects. Those of judgments need
     no grade; those of runs may have a rank instead of a score, where it is named."""
+    as_given, items = items, [_identified(item, f"{where}[{i}]", columns) for i, item in enumerate(items)]
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
+        if run and all(one is other for one, other in zip(items, as_given, strict=True)):
+            refuse_plain(columns, where)
         return Entry(query, items, None, where)
     pairs: list[tuple[object, object]] = []
     keys: dict[tuple[str, ...], tuple[str, str | None, bool]] = {}

@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError, option
+from gainful.io.columns import ParentColumn
 from gainful.io.formats import (
     FORMATS,
     SESSION_FORMATS,
@@ -28,6 +30,8 @@ from gainful.kernel.arrays import offsets_of
 if TYPE_CHECKING:
     from gainful.io.session_records import SessionContent
 
+#: The formats whose values have names.
+_WITH_NAMES = ("csv", "tsv", "json", "jsonl", "parquet")
 #: Files of so many bytes are read piece by piece, if their format can be.
 LARGE = 1 << 26
 
@@ -37,7 +41,7 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
     a folder, or the id of a collection. ``name`` is what messages call a value that is no file."""
     # Readers are loaded where they are needed: most commands take TREC text, which needs none of these.
     if isinstance(value, Mapping):
-        return read_dict(value, name or "<dict>", run=run)
+        return read_dict(value, name or "<dict>", how.columns, run=run)
     if isinstance(value, (list, tuple)) and (run or (value and isinstance(value[0], dict))):
         from gainful.io.json_text import read_objects
 
@@ -51,17 +55,24 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
         if found is not None:
             return found
     text = open_source(as_source(value, "a Run" if run else "Qrels"))
-    rows: Rows = FORMATS[format_of(text, how, run=run)].read(text, how, run=run)
+    format_ = format_of(text, how, run=run)
+    if format_ not in _WITH_NAMES and any(isinstance(name, ParentColumn) for name in how.columns.values()):
+        from gainful.io.json_text import refuse_plain
+
+        refuse_plain(how.columns, text.name)
+    rows: Rows = FORMATS[format_].read(text, how, run=run)
     return rows
 
 
-def read_dict(lists: Mapping[Any, Any], name: str, *, run: bool) -> Rows:
+def read_dict(
+    lists: Mapping[Any, Any], name: str, columns: Mapping[str, str] = MappingProxyType({}), *, run: bool
+) -> Rows:
     """The rows of ``{query: {document: value}}`` or ``{query: [document, ...]}``; a list may be empty."""
-    rows = gather_dicts(lists, name)
+    rows = None if "document" in columns else gather_dicts(lists, name)
     if rows is None:
         from gainful.io.json_text import dict_entries
 
-        rows = gather_entries(dict_entries(lists, name, run=run), name, "score" if run else "grade")
+        rows = gather_entries(dict_entries(lists, name, columns, run=run), name, "score" if run else "grade")
     return rows
 
 

@@ -275,7 +275,7 @@ def hint_for(code: int, *, run: bool) -> str:
     if code == RANK:
         return "order=rank and ties=rank need the rank column"
     if code == DUPLICATE:
-        return "duplicates=first (--duplicates first) keeps the best ranked of them"
+        return f"{option('duplicates', 'first')} keeps the best ranked of them"
     return "numbers are decimal, like 2, -0.5 or 1e-3"
 
 

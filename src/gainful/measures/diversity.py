@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import BINARY, LINEAR, Measure
@@ -115,7 +115,7 @@ class _Diverse(Measure):
         if not block.policy.subtopics:
             raise UsageError(
                 f"{self}: expected judgments with sub-topics, found subtopics=no",
-                "subtopics=yes (--subtopics) makes column 2 of the judgments the sub-topic",
+                f"{for_asker('--subtopics', 'subtopics=True')} makes column 2 of the judgments the sub-topic",
             )
         judged = block.graded.judged
         return judged.cached(("intents", self.gain, self.rel), lambda: _intents(judged, self.gain, self.rel))

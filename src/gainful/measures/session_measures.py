@@ -15,7 +15,7 @@ import numpy as np
 from gainful.data.judged import Judged
 from gainful.data.lists import gather, is_relevant, running_sums, sum_by
 from gainful.data.sessions import RankedSessions
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints, offsets_of
 from gainful.measures.session_block import (
@@ -159,7 +159,7 @@ class InstanceRecall(SessionMeasure):
         if not sessions.policy.subtopics:
             raise UsageError(
                 f"{self}: expected judgments with sub-topics, found subtopics=no",
-                "subtopics=yes (--subtopics) makes column 2 of the judgments the sub-topic",
+                f"{for_asker('--subtopics', 'subtopics=True')} makes column 2 of the judgments the sub-topic",
             )
 
     def compute_sessions(self, block: SessionBlock) -> Floats:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gainful.errors import UsageError, option
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import read_number
+from gainful.policy import policy_field
 from gainful.question import setting
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from gainful.gains import Gain
     from gainful.io.sources import Source
     from gainful.measures.base import Measure
-    from gainful.policy import Policy
+    from gainful.policy import PolicyLike
     from gainful.tasks.sensitivity.sensitivity_grid import Scenario
 
 #: The kinds of session curves, and what each shows; cost: what GainPerCost measures, by what it cost.
@@ -71,7 +72,7 @@ class _CurvesOfRuns:
     qrels: QrelsLike | Judged
     runs: Mapping[str, RunLike]
     _: KW_ONLY
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     baseline: str | None = setting(None, "The run that others are compared with; gain: by rank.", metavar="RUN")
     by_query: bool = setting(False, "Every query's curve, too (jsonl and csv).")
     threads: int | None = None
@@ -184,7 +185,7 @@ class _Varied:
     vary: Mapping[str, Sequence[object]] | None = setting(
         None, "Another parameter: srs=rank,minmax, query_base=2,4.", metavar="NAME=V,...", read_all=_read_varied
     )
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     threads: int | None = None
 
 
@@ -234,7 +235,7 @@ class _OfSessions:
     qrels: QrelsLike | Judged
     systems: Mapping[str, Sessions | Iterable[Sessions] | Source]
     _: KW_ONLY
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     judged_by: str | None = None
     session: Sequence[str | bytes] = setting((), "Only this session; may be repeated.", metavar="ID", repeatable=True)
     topic: Sequence[str | bytes] = setting(
@@ -307,7 +308,7 @@ class ConventionOptions:
     figures: Mapping[str, float | str]
     measure: str | Measure = "nDCG@10"
     _: KW_ONLY
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     query: str | bytes | int | None = setting(None, "The numbers are of this query.", metavar="ID", shown="of all")
     departures: int = setting(
         3,
@@ -328,7 +329,7 @@ class JudgeOptions:
     _: KW_ONLY
     runs: Mapping[str, RunLike] | None = None
     measures: MeasuresLike | None = None
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     rel: float | str | None = None
     scale: float | None = None
     draws: int = setting(1000, "Resamples for the intervals.", kind="whole", least=0)
@@ -343,7 +344,7 @@ DEFAULT_RANKS = 100
 class _PageOptions:
     """What is asked of a page about runs and of one about sessions."""
 
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN")
     ranks: int = setting(
         DEFAULT_RANKS, "How many ranks of every list the page keeps.", kind="whole", least=1, most=10_000

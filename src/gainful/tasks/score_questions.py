@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number, read_numbers, read_pair
+from gainful.policy import policy_field
 from gainful.question import number, setting
 from gainful.stats.catalogues import (
     ASKED_AS_TESTS,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from gainful.data.run import RunLike
     from gainful.evaluation.evaluate import MeasuresLike
     from gainful.evaluation.scores import ScoresLike
-    from gainful.policy import Policy
+    from gainful.policy import PolicyLike
 
 
 def _read_wholes(text: str, option: str) -> list[int]:
@@ -304,7 +305,7 @@ class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions
     sequential: bool = setting(
         False, "Look after every query: intervals that hold however often one looks; of bounded measures."
     )
-    policy: Policy | str | None = None
+    policy: PolicyLike = policy_field()
     exclude: ExclusionLike | None = None
     items: ItemsLike | None = None
     training: ExclusionLike | None = None

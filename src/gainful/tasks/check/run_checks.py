@@ -20,6 +20,7 @@ import numpy as np
 
 from gainful.data.graded import join_text
 from gainful.data.judged import Judged
+from gainful.data.parents import chunks_of
 from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join_columns
 from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
@@ -130,6 +131,7 @@ class InspectedRun:
     ) -> None:
         self.name, self.judged = name, judged
         self.places: TextPlaces | RowPlaces
+        source = source.credited(policy)
         text = source.trec_text()
         if text is None:
             run = source.read(threads)
@@ -212,7 +214,7 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
         example, severity = at_query(lists["query_ids"][shortest], detail), _if_many(_count(short), _MANY_SHORT * total)
         yield run.found("short-lists", _count(short), total, example, severity=severity)
     repeats = lists["duplicates"]
-    if repeats.any():
+    if repeats.any() and not run.policy.has_parents:
         later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
         example = at_row(later, " again" + (f" (first: {first.place})" if first.place else ""))
         kept = {"severity": "note", "consequence": "duplicates=first keeps the best ranked of them."}
@@ -547,6 +549,8 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
             if run.hits:
                 consequence = "Hardly anything that the run retrieved is judged: scores say little."
                 otherwise |= {"severity": "warning", "consequence": consequence}
+            if (alike := chunks_of(found, judged)) is not None:
+                otherwise["remedy"] = f"Chunks and documents? {alike[0].upper()}{alike[1:]}."
             example = _pair(match) if match else _unlike(found[0], judged[0])
             yield run.found("unmatched-documents", run.total - run.hits, run.total, example, **otherwise)
     retrieved = set(found)

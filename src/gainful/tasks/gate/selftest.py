@@ -143,7 +143,7 @@ def selftest(gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int =
     """Tries a gate on its own baseline's run, which it has to be given."""
     progress = current_progress()
     generator = np.random.default_rng(seed)
-    judged, read = judged_for(gate, qrels), Run.of(run)
+    judged, read = judged_for(gate, qrels), Run.of(run, policy=gate.conventions)
     given = comparable(gate, judged, {"run": read})
     for measure, frozen, scores in zip(gate.measures, frozen_scores(gate, given.queries), given.scores, strict=True):
         if not np.allclose(frozen, scores[:, 0], rtol=0, atol=1e-9, equal_nan=True):

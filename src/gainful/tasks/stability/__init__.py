@@ -105,7 +105,7 @@ def assess_documents(
     if len(runs) < 2:
         raise UsageError(f"runs: expected at least 2, found {len(runs)}: one system alone has no order")
     agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
-    kept = {name: Run.of(run) for name, run in runs.items()}  # read once, scored many times
+    kept = {name: Run.of(run, policy=judged.policy) for name, run in runs.items()}  # read once, scored many times
     variants = {
         measure: {over: measure.replace(over=over) for over in _ONLY if getattr(measure, "over", None) != over}
         if "over" in measure.parameters()

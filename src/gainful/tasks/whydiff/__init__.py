@@ -546,7 +546,9 @@ def find_conventions(asked: ConventionOptions) -> Findings:
     measure, started, judgments = parse(asked.measure), Policy.of(asked.policy), Qrels.of(asked.qrels)
     identifier = None if query is None else read_id(query, "query")
     chosen = judgments if identifier is None else judgments_of(judgments, identifier)
-    search = Search(chosen, Run.of(asked.run), measure, started, thread_count(asked.threads), current_progress())
+    search = Search(
+        chosen, Run.of(asked.run, policy=started), measure, started, thread_count(asked.threads), current_progress()
+    )
     search.try_all(asked.departures)
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
