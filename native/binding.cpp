@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -27,6 +29,7 @@
 #include "lists.hpp"
 #include "lookups.hpp"
 #include "memory.hpp"
+#include "permutations.hpp"
 #include "run_columns.hpp"
 #include "tables.hpp"
 
@@ -39,6 +42,8 @@ template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T, size_t dimensions>
+using Output = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 using Cells = nb::ndarray<int64_t, nb::shape<2>, nb::c_contig, nb::device::cpu>;
 
 /// Hands a vector over to NumPy without copying it.
@@ -879,6 +884,33 @@ nb::tuple count_extremes_py(const Rows<double>& sums, Input<int64_t> first, Inpu
                           to_array(std::move(found.largest)));
 }
 
+template <class Key>
+void random_keys_py(const Output<uint64_t, 1>& state, const Output<Key, 2>& keys) {
+    require(state.size() == 4, "a state has four words");
+    if (keys.size() == 0) return;
+    const WithoutInterpreter release;
+    std::array<uint64_t, 4> words;
+    std::copy_n(state.data(), words.size(), words.begin());
+    random_keys(words, keys.data(), keys.shape(0), keys.shape(1));
+    std::copy(words.begin(), words.end(), state.data());
+}
+
+template <class Key>
+void add_at_places_py(const Output<double, 2>& sums, const Input<double>& values, const Rows<Key>& keys) {
+    require(sums.shape(0) == keys.shape(0) && sums.shape(1) == keys.shape(1) && values.size() == keys.shape(1),
+            "the shapes differ");
+    if (keys.size() == 0) return;
+    const WithoutInterpreter release;
+    add_at_places(sums.data(), values.data(), keys.data(), keys.shape(0), keys.shape(1));
+}
+
+template <class Key>
+void define_permutations(nb::module_& module) {
+    module.def("random_keys", &random_keys_py<Key>, nb::arg("state").noconvert(), nb::arg("keys").noconvert());
+    module.def("add_at_places", &add_at_places_py<Key>, nb::arg("sums").noconvert(), nb::arg("values"),
+               nb::arg("keys").noconvert());
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
@@ -946,4 +978,6 @@ NB_MODULE(_core, module) {
     module.def("flipped_sums", &flipped_sums_py, nb::arg("steps"), nb::arg("flips"), nb::arg("threads"));
     module.def("count_extremes", &count_extremes_py, nb::arg("sums"), nb::arg("first"), nb::arg("second"), nb::arg("weight"),
                nb::arg("edge"), nb::arg("reach"), nb::arg("threads"));
+    define_permutations<uint32_t>(module);
+    define_permutations<uint64_t>(module);
 }

@@ -33,6 +33,7 @@ Bytes = NDArray[np.uint8]
 Buffer = bytes | bytearray | memoryview | Bytes
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Keys = NDArray[np.uint32] | NDArray[np.uint64]
 Fault = tuple[int, int, int]
 Cells = array[int] | Ints  # two int64
 
@@ -345,6 +346,14 @@ def count_extremes(
     """Pairs of rows of ``sums`` (rows x draws), one after the other: in how many draws the absolute difference times
     its weight is at least its edge; in how many the largest of these among the pair and those before it is at least its
     reach; and the largest of all pairs in each draw. ValueError when there is no such row."""
+
+def random_keys(state: NDArray[np.uint64], keys: Keys) -> None:
+    """Fills rows of keys: the low bits, as few as number the columns, say in which column a key stands; the others are
+    those of NumPy's SFC64, word after word as they lie in memory. ``state``, its four words, moves on."""
+
+def add_at_places(sums: Floats, values: Floats, keys: Keys) -> None:
+    """Adds to each row of ``sums`` the values at the places that the low bits of its keys say, beyond the last one 0.
+    ValueError when the shapes differ."""
 
 class ArrowTable:
     """The columns of an Arrow C stream, read through the PyCapsule interface (a capsule named arrow_array_stream).

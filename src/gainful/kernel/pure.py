@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from gainful.kernel.pure_tables import (  # noqa: F401 - some are the contract's
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, ListFacts, RunText
+    from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, Keys, ListFacts, RunText
 
 KIND: Final = "Python"
 
@@ -494,3 +494,28 @@ def count_extremes(
         alone[i] = np.count_nonzero(np.greater_equal(apart, least, out=is_reached))
         among[i] = np.count_nonzero(np.greater_equal(largest, least_among, out=is_reached))
     return alone, among, largest
+
+
+def random_keys(state: NDArray[np.uint64], keys: Keys) -> None:
+    """NumPy's own generator goes on from the state."""
+    if state.size != 4:
+        raise ValueError("a state has four words")
+    generator = np.random.SFC64(0)
+    generator.state = {**generator.state, "state": {"state": state}}
+    words = np.random.Generator(generator).integers(0, 2**64 - 1, -(-keys.nbytes // 8), np.uint64, endpoint=True)
+    state[:] = generator.state["state"]["state"]
+    np.bitwise_and(words.view(keys.dtype)[: keys.size].reshape(keys.shape), ~_place_bits(keys), out=keys)
+    np.bitwise_or(keys, np.arange(keys.shape[1], dtype=keys.dtype), out=keys)
+
+
+def add_at_places(sums: Floats, values: Floats, keys: Keys) -> None:
+    """Zeros stand at the places beyond the last value."""
+    if not sums.shape == keys.shape == (len(keys), values.size):
+        raise ValueError("the shapes differ")
+    table = np.zeros(int(_place_bits(keys)) + 1)
+    table[: values.size] = values
+    sums += table[keys & _place_bits(keys)]
+
+
+def _place_bits(keys: Keys) -> Any:
+    return keys.dtype.type((1 << (keys.shape[1] - 1).bit_length()) - 1)

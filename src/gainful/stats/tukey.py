@@ -14,8 +14,8 @@ from functools import cache, cached_property
 
 import numpy as np
 
+from gainful.kernel import core
 from gainful.kernel.arrays import Floats
-from gainful.kernel.core import thread_count
 from gainful.stats.anova import PairComparisons, TwoWayAnova, column_means, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P, crossing
 from gainful.stats.repeatable import BLOCK, check_draws, largest_at, least_count, least_told, on_grid, settle
@@ -197,7 +197,7 @@ def randomised_tukey(
     sums = grid.steps.sum(axis=0)
     observed = np.abs(sums[first] - sums[second])
     ascending, starts = np.sort(grid.steps, axis=1), range(0, draws, BLOCK)
-    with ThreadPoolExecutor(thread_count(threads)) as pool:
+    with ThreadPoolExecutor(core.thread_count(threads)) as pool:
         parts = pool.map(lambda start: _ranges(ascending, min(BLOCK, draws - start), seed, start // BLOCK), starts)
         ranges = np.sort(np.concatenate(list(parts)))
     # A score is off by half a step at most; so a difference of two sums by n, and a comparison of two of them by 2 n.
@@ -216,21 +216,12 @@ def _ranges(rows: Floats, draws: int, seed: int, block: int) -> Floats:
     stands. Of two keys the random bits are equal once in 2^22 at most (up to 1,024 systems; beyond that far more
     rarely), and only then does place decide.
     """
-    # Philox takes three times as long for the same bits, as long as all the rest.
-    generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
+    # Philox takes three times as long for the same bits, longer than sorting.
+    state = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))).state["state"]["state"]
     systems = rows.shape[1]
-    kind: type[np.uint32] | type[np.uint64] = np.uint32 if systems <= 1024 else np.uint64
-    words = -(-draws * systems * kind().itemsize // 8)
-    place_bits = kind((1 << (systems - 1).bit_length()) - 1)
-    places = np.arange(systems, dtype=kind)
-    sums, moved, order = np.zeros((draws, systems)), np.empty((draws, systems)), np.empty((draws, systems), np.intp)
+    sums, keys = np.zeros((draws, systems)), np.empty((draws, systems), np.uint32 if systems <= 1024 else np.uint64)
     for row in rows:
-        bits = generator.integers(0, 2**64 - 1, words, np.uint64, endpoint=True)
-        keys = bits.view(kind)[: draws * systems].reshape(draws, systems)
-        np.bitwise_and(keys, ~place_bits, out=keys)
-        np.bitwise_or(keys, places, out=keys)
+        core.random_keys(state, keys)
         keys.sort(axis=1)
-        np.bitwise_and(keys, place_bits, out=order, casting="unsafe")
-        np.take(row, order, out=moved, mode="clip")  # nothing to clip: it only saves a copy
-        sums += moved
+        core.add_at_places(sums, row, keys)
     return np.asarray(sums.max(axis=1) - sums.min(axis=1))
