@@ -7,11 +7,11 @@ name, a flag and a place in the signature, so that no number is printed without 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass, field, fields, replace
 from gainful.kernel import core
 from gainful.notation import choose, nearest, number_text, read_number
 from gainful.question import Setting

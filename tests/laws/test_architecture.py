@@ -18,7 +18,7 @@ MOST_PRIVATE_NAMES_OF_PAPERS = 115
 
 #: From the bottom of the house up. Rooms in one line do not know each other.
 ROOMS = (
-    "_version errors",
+    "_version errors frozen",
     "notation",
     "kernel question",
     "policy gains discounts",
@@ -72,16 +72,16 @@ MOST_LINES = {
     "compat": 1_790,
     "data": 3_780,
     "evaluation": 4_090,
-    "io": 5_150,
+    "io": 5_160,
     "kernel": 1_340,
     "measures": 9_990,
     "pages": 800,
     "render": 2_560,
     "stats": 6_400,
     "tasks": 15_840,
-    "top": 1_850,
+    "top": 1_920,
     "gainful_papers": 6_600,
-    "tests": 50_500,
+    "tests": 50_700,
 }
 
 
