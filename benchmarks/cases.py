@@ -43,6 +43,7 @@ from tools import (
     gainful_measures,
     gainful_paper,
     gainful_sessions,
+    gainful_table,
     gainful_trec_eval,
     gainful_version,
     installed,
@@ -55,6 +56,7 @@ from tools import (
     sessions_script,
     spark_script,
     trec_eval,
+    trec_eval_each,
     trec_eval_of_all,
     tukey_script,
 )
@@ -100,12 +102,17 @@ def large(report: Report, settings: Settings) -> None:
     if not settings.all_peers:
         report.notes.append(f"{LARGE.name}: ir_measures and ranx take long and gigabytes here: skipped without --all")
     one_thread = gainful_eval(LARGE.qrels, [LARGE.run], "--threads", "1", name="gainful command, 1 thread")
-    baselines = (count_lines(LARGE.run), python("import numpy"), one_thread)
+    table = gainful_table(LARGE.qrels, [LARGE.run])
+    baselines = (count_lines(LARGE.run), python("import numpy"), one_thread, table)
     found = _beside_peers(LARGE, report, settings, slow_peers, baselines)
     _work_row(report, LARGE, found, limit=1 / 10)
     _command_row(report, LARGE, found, "wc -l", limit=15)
     if "trec_eval" in found:
         _command_row(report, LARGE, found, "trec_eval", limit=1 / 8)
+    fastest = found.get("trec_eval") or found[PYTREC_EVAL]
+    for what, name, limit in (("table", table.name, 0.33), ("JSON lines, with hashes", COMMAND, 0.38)):
+        ours = found[name].seconds
+        report.rows.append(Row(LARGE.name, what, ours, fastest.tool, fastest.seconds, limit, limit_on="value"))
     numpy = found["python -c 'import numpy'"]
     above = _above_file(found[COMMAND], LARGE)
     what = "peak memory above the mapped file"
@@ -149,12 +156,40 @@ def small_queries(report: Report, settings: Settings) -> None:
 
 
 def startup(report: Report, settings: Settings) -> None:
-    """What the smallest command costs."""
-    baseline = python("pass")
-    found = measure([gainful_version(), baseline], settings.repetitions)
+    """What the smallest command costs, and one of an ordinary run."""
+    make(SMALL)
+    warm(SMALL.qrels, SMALL.run)
+    ordinary = gainful_table(SMALL.qrels, [SMALL.run], ["AP"])
+    tools = [gainful_version(), python("pass"), ordinary, python("import numpy")]
+    repetitions = replace(settings.repetitions, fast=3 * settings.repetitions.fast)  # they are short
+    found = measure(tools if (trec := trec_eval(SMALL)) is None else [*tools, replace(trec, slow=False)], repetitions)
     report.measured.extend(("startup", one) for one in found.values())
-    ours, theirs = found.values()
-    report.rows.append(Row("startup", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 5))
+    version, nothing, ours, numpy, *others = found.values()
+    report.rows.append(Row("startup", version.tool, version.seconds, nothing.tool, nothing.seconds, 5))
+    for peer, limit in ((numpy, 1.4), *((other, None) for other in others)):
+        report.rows.append(Row("startup", f"{SMALL.name}, -m AP", ours.seconds, peer.tool, peer.seconds, limit))
+
+
+def many_runs(report: Report, settings: Settings) -> None:
+    """A campaign of 115 runs in one command, by two measures: what a run costs."""
+    folder, wanted = make_systems(115), ("AP", "nDCG@10")
+    qrels, runs = folder / "qrels", sorted((folder / "runs").iterdir())
+    warm(qrels, *runs)
+    peer = trec_eval_each(qrels, runs)
+    if peer is None:
+        if not _has(report, "many runs", "pytrec_eval"):
+            return
+        report.notes.append("many runs: trec_eval is not on PATH: pytrec_eval stands in for it")
+        peer = script("pytrec_eval", qrels, runs)
+    tools = [gainful_table(qrels, runs, wanted), gainful_eval(qrels, runs, wanted=wanted, name="gainful JSON lines")]
+    found = measure([*tools, peer], settings.repetitions)
+    report.measured.extend(("many runs", one) for one in found.values())
+    ours, lines, theirs = found.values()
+    what = f"{len(runs)} runs, 2 measures"
+    report.rows.append(Row("many runs", what, ours.seconds, theirs.tool, theirs.seconds, 1 / 12))
+    report.rows.append(
+        Row("many runs", f"{what}, table", ours.seconds, lines.tool, lines.seconds, 0.45, limit_on="value")
+    )
 
 
 def check(report: Report, settings: Settings) -> None:
@@ -218,6 +253,13 @@ def robust2005(report: Report, settings: Settings) -> None:
     work = found[PYTREC_EVAL].inside("read", "evaluate")
     what, seconds = f"{len(runs)} runs, command", found[COMMAND].seconds
     report.rows.append(Row("robust2005", what, seconds, "pytrec_eval, read + evaluate", work, 1 / 6))
+    report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds, 1 / 6))
+    packed = sorted((ROBUST / "runs").glob("*.gz"))
+    warm(*packed)
+    ours = gainful_eval(qrels, packed, "--like", "trec_eval-9", "--missing", "zero")
+    found = measure([ours, script("pytrec_eval", qrels, packed)], settings.repetitions)
+    report.keep("robust2005, compressed", found)
+    what, seconds = f"{len(packed)} compressed runs, command", found[COMMAND].seconds
     report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds, 1 / 6))
 
 
@@ -464,6 +506,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "growth": growth,
     "small queries": small_queries,
     "startup": startup,
+    "many runs": many_runs,
     "check": check,
     "gate": gate,
     "drop-in": drop_in,

@@ -48,11 +48,23 @@ def gainful_command(*arguments: str) -> list[str]:
     return [*start, *arguments]
 
 
-def gainful_eval(qrels: Path, runs: Sequence[Path], *options: str, name: str = "gainful command") -> Tool:
-    measures = [part for measure in MEASURES for part in ("-m", measure)]
+def gainful_eval(
+    qrels: Path,
+    runs: Sequence[Path],
+    *options: str,
+    name: str = "gainful command",
+    wanted: Sequence[str] = MEASURES,
+) -> Tool:
+    measures = [part for measure in wanted for part in ("-m", measure)]
     files = [str(qrels), *map(str, runs)]
     command = gainful_command("eval", *files, *measures, "--quiet", "--format", "jsonl", *options)
     return Tool(name, command, _read_jsonl)
+
+
+def gainful_table(qrels: Path, runs: Sequence[Path], wanted: Sequence[str] = MEASURES) -> Tool:
+    """The table that people see, which has no hashes of the files."""
+    measures = [part for measure in wanted for part in ("-m", measure)]
+    return Tool("gainful table", gainful_command("eval", str(qrels), *map(str, runs), *measures))
 
 
 def gainful_check(qrels: Path, runs: Sequence[Path], name: str) -> Tool:
@@ -193,6 +205,15 @@ def trec_eval(dataset: Dataset) -> Tool | None:
     run = str(dataset.run)
     command = [executable, "-c", *measures, str(dataset.qrels), run]
     return Tool("trec_eval", command, lambda output: _read_trec_eval(output, run), slow=True)
+
+
+def trec_eval_each(qrels: Path, runs: Sequence[Path]) -> Tool | None:
+    """trec_eval with two measures, once for every run, if there is one."""
+    executable = shutil.which("trec_eval")
+    if executable is None:
+        return None
+    each = 'qrels=$1; shift; for run; do "$0" -c -m map -m ndcg_cut.10 "$qrels" "$run" || exit; done'
+    return Tool("trec_eval", ["sh", "-c", each, executable, str(qrels), *map(str, runs)], slow=True)
 
 
 def gainful_trec_eval(dataset: Dataset) -> Tool:

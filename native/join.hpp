@@ -193,7 +193,15 @@ class ListJoiner {
     }
 
     void append_hits(size_t query) {
-        for (size_t i = 0; i < order_.size(); ++i) {
+        constexpr size_t kFar = 12, kNear = 8, kNext = 4;
+        const size_t size = order_.size();
+        const auto hash_at = [&](size_t i) { return rows[order_[i]].hash; };
+        for (size_t i = 0; i < size; ++i) {
+            if (size - i > kFar) {
+                index_.fetch_slot(query, hash_at(i + kFar));
+                index_.fetch_item(query, hash_at(i + kNear));
+                index_.fetch_id(query, hash_at(i + kNext));
+            }
             const Row& row = rows[order_[i]];
             const int32_t item = index_.find(query, row.document, row.hash);
             if (item >= 0) {

@@ -198,6 +198,23 @@ class JudgmentIndex {
     const std::vector<int64_t>& item() const { return item_; }
     const std::vector<int64_t>& item_offsets() const { return item_offsets_; }
 
+    /// Fetches, in three steps, what finding a document is about to look at: its slot, the item there, the item's id. Of
+    /// judgments that do not fit into the processor's cache each would be waited for.
+    void fetch_slot(size_t query, uint64_t hash) const {
+        const size_t start = table_offsets_[query], mask = table_offsets_[query + 1] - start - 1;
+        prefetch(filter_.data() + start + filter_byte(hash, mask));
+        prefetch(slots_.data() + start + (hash & mask));
+    }
+    void fetch_item(size_t query, uint64_t hash) const {
+        if (const uint32_t number = first_number(query, hash)) {
+            prefetch(tags_.data() + number - 1);
+            prefetch(documents_.data() + number - 1);
+        }
+    }
+    void fetch_id(size_t query, uint64_t hash) const {
+        if (const uint32_t number = first_number(query, hash)) prefetch(documents_[number - 1].data());
+    }
+
     /// The item, or -1 when the document is not judged for the query.
     int32_t find(size_t query, Id document, uint64_t hash) const {
         const uint32_t* table = slots_.data() + table_offsets_[query];
@@ -273,6 +290,12 @@ class JudgmentIndex {
             item_[row] = slots_[start + at] - 1;
         }
         item_offsets_[query + 1] = static_cast<int64_t>(documents_.size());
+    }
+
+    /// What stands in the slot of a hash; 0 where the filter rules it out.
+    uint32_t first_number(size_t query, uint64_t hash) const {
+        const size_t start = table_offsets_[query], mask = table_offsets_[query + 1] - start - 1;
+        return (filter_[start + filter_byte(hash, mask)] & filter_bit(hash)) == 0 ? 0 : slots_[start + (hash & mask)];
     }
 
     /// Where the filter has a document's bit: by other digits of the hash than those that choose its slot.

@@ -12,10 +12,12 @@
 
 namespace gainful {
 
-/// Has memory fetched that is about to be read, where the compiler knows how to ask for it.
+/// Has memory fetched that is about to be read, where the compiler knows how to ask for it. The empty instruction keeps GCC
+/// from taking functions that only fetch for ones without an effect, and dropping them.
 inline void prefetch([[maybe_unused]] const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
+    __asm__ volatile("");
 #endif
 }
 

@@ -1,5 +1,6 @@
 """What a user of pytrec_eval writes: QRELS RUN ... to means. Loads nothing that it does not need."""
 
+import gzip
 import sys
 import time
 
@@ -17,7 +18,7 @@ def main(qrels_path: str, run_paths: list[str]) -> None:
     reading += time.perf_counter() - imported
     for path in run_paths:
         began = time.perf_counter()
-        with open(path) as file:
+        with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
             run = pytrec_eval.parse_run(file)
         read = time.perf_counter()
         scores = evaluator.evaluate(run)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, field
 from gainful.kernel.arrays import Floats, distinct
 from gainful.notation import nearest, number_text, read_number
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass, field, fields, replace
 from gainful.kernel import core
 from gainful.notation import choose, nearest, number_text, read_number
 from gainful.question import Setting

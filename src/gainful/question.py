@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from numbers import Real
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from gainful.errors import UsageError
+from gainful.frozen import Field, dataclass, field, fields
 from gainful.notation import check_whole, choose, read_number
 
 _Value = TypeVar("_Value")

@@ -10,7 +10,6 @@ import math
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +23,7 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import LEAST_FACTOR
+from gainful.frozen import dataclass, replace
 from gainful.io.columns import columns_by_side, find_roles
 from gainful.io.formats import Reading
 from gainful.io.frames import read_frame

@@ -18,7 +18,7 @@ MOST_PRIVATE_NAMES_OF_PAPERS = 115
 
 #: From the bottom of the house up. Rooms in one line do not know each other.
 ROOMS = (
-    "_version errors",
+    "_version errors frozen",
     "notation",
     "kernel question",
     "policy gains discounts",
@@ -79,7 +79,7 @@ MOST_LINES = {
     "render": 2_560,
     "stats": 6_400,
     "tasks": 15_885,
-    "top": 1_915,
+    "top": 1_920,
     "gainful_papers": 6_600,
     "tests": 51_080,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from gainful.cli.flags import INPUT, flag_name, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
+from gainful.frozen import dataclass, fields
 from gainful.question import setting, settings_of
 from gainful.tasks.run_questions import (
     GainCurveOptions,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 
 import click
 
@@ -13,6 +12,7 @@ from gainful.cli.inputs import CollectionOptions, GroupedQueries
 from gainful.cli.options import Floors, MeasureOptions, Output, Places, floors_from, measures_from, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
+from gainful.frozen import dataclass, replace
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import printable
 from gainful.question import setting
@@ -89,7 +89,8 @@ def command(
     files, baseline = named_runs(runs, reading.names), shown.baseline
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with output.waiting("reading runs"):
-        collection = reading.started(qrels, files) if spark.engine == "local" else None
+        hashed = output.chosen_format == "jsonl"  # which alone has the hashes
+        collection = reading.started(qrels, files, hashed=hashed) if spark.engine == "local" else None
         floors = floors_from(floor.floors, wanted.measures)
         least = {measures_from((name,), wanted.rel)[0]: worst for name, worst in floors.items()}
         named = wanted.parsed() if wanted.measures or not least else []

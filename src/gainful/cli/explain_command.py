@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import shlex
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +16,7 @@ from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, complete_measure, measures_from
 from gainful.data.collection import named_runs
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, replace
 from gainful.question import setting
 
 if TYPE_CHECKING:

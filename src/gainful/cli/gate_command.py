@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +25,7 @@ from gainful.cli.options import (
 from gainful.cli.typed_hints import without_options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass
 from gainful.io.atomic import write_bytes
 from gainful.question import setting
 from gainful.tasks.gate import Gate, Rule, refuse_existing

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli import options
 from gainful.cli.flags import flags_of, group, made_of
 from gainful.data.collection import Collection, Inputs, named_runs
+from gainful.frozen import dataclass
 from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
 from gainful.kernel.core import MOST_THREADS
@@ -100,7 +100,7 @@ class CollectionOptions(Work, PolicyOptions):
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
-    def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True) -> Collection:
+    def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True, hashed: bool = False) -> Collection:
         """Start to read the judgments and the runs by name."""
         return Collection(
             qrels,
@@ -110,6 +110,7 @@ class CollectionOptions(Work, PolicyOptions):
             scale=self.scale,
             threads=self.threads,
             ahead=ahead,
+            hashed=hashed,
         )
 
     def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> Collection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import MeasureOptions, Output, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.question import setting
 from gainful.tasks.run_questions import JudgeOptions
 

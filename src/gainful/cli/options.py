@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 
@@ -17,6 +16,7 @@ import click
 from gainful.cli.flags import flags_of, given, input_files
 from gainful.cli.progress_bar import progress_bar
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, replace
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
 from gainful.policy import DIALECTS, Policy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from gainful.cli.options import MeasureOptions, Quiet, check_written, measures_o
 from gainful.cli.score_inputs import SessionReading
 from gainful.data.collection import Collection
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.question import setting, settings_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from gainful.cli.inputs import (
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, Quiet, measures_of
 from gainful.data.collection import named_runs, named_systems, runs_apart
 from gainful.errors import UsageError
+from gainful.frozen import dataclass, fields, replace
 from gainful.kernel.core import default_threads
 from gainful.policy import Policy
 from gainful.question import setting, settings_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from gainful.cli.flags import INPUT, flags_of, given, refuse, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import FigureOutput, Places, measure_setting
 from gainful.cli.score_inputs import SessionReading
+from gainful.frozen import dataclass
 from gainful.tasks.run_questions import SensitivityOptions, SessionSensitivityOptions
 
 

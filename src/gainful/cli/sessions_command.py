@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from gainful.cli.inputs import PolicyOptions, SessionOptions, Work
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES

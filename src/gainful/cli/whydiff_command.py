@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from gainful.cli import help_groups
 from gainful.cli.flags import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import Output, measure_setting
+from gainful.frozen import dataclass
 from gainful.question import setting
 from gainful.tasks.run_questions import ConventionOptions
 

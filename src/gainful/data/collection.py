@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, Reading, first_line, format_of
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, max_list_bytes, open_source, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, hash_ahead, max_list_bytes, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, current_progress
@@ -316,6 +316,7 @@ class Collection:
         threads: int | None = None,
         want_facts: bool = False,
         ahead: bool = True,
+        hashed: bool = False,
     ) -> None:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
@@ -331,6 +332,7 @@ class Collection:
                 current_progress(),
                 inputs.is_trec,
                 want_facts=want_facts,
+                hashed=hashed,
             )
 
     @cached_property
@@ -385,10 +387,11 @@ class ReadAhead:
         is_trec: Callable[[Text, bool], bool],
         *,
         want_facts: bool = False,
+        hashed: bool = False,
     ) -> ReadAhead | None:
         """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
 
-        ``is_trec`` decides that by a file and whether it is a run.
+        ``is_trec`` decides that by a file and whether it is a run. If ``hashed``, the runs are hashed at the same time.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
         most = max_list_bytes()
@@ -401,9 +404,10 @@ class ReadAhead:
         progress.total += sum(text.file_size for text in texts[1:])
         paths = [os.fsencode(path) for path in runs]
         options = policy.join_options(want_facts=want_facts)
-        return cls(
-            texts, policy, progress, core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells, most)
-        )
+        job = core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells, most, hashed)
+        for i, text in enumerate(texts[1:] if hashed else ()):
+            hash_ahead(text.name, partial(job.sha256, i))
+        return cls(texts, policy, progress, job)
 
     def judged(self, scale: float | None = None) -> Judged:
         """The judgments, ready for all runs."""

@@ -6,7 +6,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from gainful.data.run import (
     not_together,
 )
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, field, fields, replace
 from gainful.io.rows import ids_of, raise_faults
 from gainful.io.sources import Text, max_list_bytes
 from gainful.kernel import core

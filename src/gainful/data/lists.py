@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from gainful.frozen import dataclass, replace
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
 

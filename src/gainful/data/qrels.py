@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from gainful.data.exclusion import ExclusionLike
 from gainful.data.run import Run, RunLike, fitting_policy, join_columns
 from gainful.errors import InputError, UsageError, option
+from gainful.frozen import dataclass, replace
 from gainful.io.formats import Reading
 from gainful.io.readers import read_dict, read_rows
 from gainful.io.rows import NOWHERE, DocumentColumns, Frame, ItemRows, Origin, Rows, wanted_ids

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker
+from gainful.frozen import dataclass, field
 from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded, missing_column
 from gainful.io.formats import Reading, format_of
 from gainful.io.records import (

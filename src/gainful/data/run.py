@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from gainful.data.exclusion import Exclusion
 from gainful.data.lists import gather
 from gainful.data.parents import is_column, with_parents
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, field, replace
 from gainful.io.columns import ParentColumn
 from gainful.io.formats import Reading, format_of
 from gainful.io.readers import is_read_in_pieces, read_dict, read_pieces, read_rows, whole_queries

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from types import MappingProxyType
@@ -15,6 +14,7 @@ import numpy as np
 from gainful.data.lists import gather
 from gainful.data.run import Run
 from gainful.errors import InputError
+from gainful.frozen import dataclass, field, replace
 from gainful.io.formats import Reading
 from gainful.io.frames import read_session_frame
 from gainful.io.readers import read_session_content

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -24,6 +23,7 @@ from gainful.data.session_table import (
     sessions_of_run,
 )
 from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.frozen import dataclass, fields, replace
 from gainful.io.formats import Reading
 from gainful.io.records import read_topics
 from gainful.io.rows import Frame, Spans, is_frame, read_id, wanted_ids

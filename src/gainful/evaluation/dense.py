@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunSource
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.frozen import dataclass, replace
 from gainful.io.rows import Origin, Rows, Spans, refuse_rows, rows_of_lists
 from gainful.kernel.arrays import Bools, Ints
 from gainful.measures.catalog import DEFAULT_MEASURES

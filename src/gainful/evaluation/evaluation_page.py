@@ -115,7 +115,7 @@ class Report(Showable):
 
     def _header(self) -> dict[str, object]:
         first, is_of_queries = self.evaluations[0], self.unit == "query"
-        judgments = {"judgments": {"sha256": lambda: first.sha256["judgments"]}} if is_of_queries else {}
+        judgments = {"judgments": {"sha256": lambda: first.sha256_of("judgments")}} if is_of_queries else {}
         return {
             "signature": str(first.signature()),
             **judgments,
@@ -124,7 +124,7 @@ class Report(Showable):
                 {
                     "run": evaluation.run,
                     "path": evaluation.source,
-                    **({"sha256": lambda evaluation=evaluation: evaluation.sha256["run"]} if is_of_queries else {}),
+                    **({"sha256": lambda evaluation=evaluation: evaluation.sha256_of("run")} if is_of_queries else {}),
                     plural_of(first.unit): len(evaluation.query_ids),
                     "missing": len(evaluation.missing),
                     "extra": len(evaluation.facts.extra_ids),

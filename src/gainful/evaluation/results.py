@@ -7,15 +7,15 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from gainful._version import __version__
 from gainful.data.graded import JoinFacts
 from gainful.errors import InputError, UsageError, option
+from gainful.frozen import dataclass, field, replace
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.exact_sums import effective_number, exact_sum, weighted_mean
@@ -112,9 +112,12 @@ class ScoredRun(Framed):
     def sha256(self) -> dict[str, str | None]:
         """The hashes of the files that the judgments and the run came from, as `sha256sum` has them; None where it came
         from no file, or the file has changed since."""
-        contents = (None, None) if self.sources is None else self.sources[2:]
-        hashes = (None if content is None else content.sha256() for content in contents)
-        return dict(zip(("judgments", "run"), hashes, strict=True))
+        return {which: self.sha256_of(which) for which in ("judgments", "run")}
+
+    def sha256_of(self, which: Literal["judgments", "run"]) -> str | None:
+        """One of these hashes: several runs have the same judgments."""
+        content = None if self.sources is None else getattr(self.sources, f"{which}_content")
+        return None if content is None else content.sha256()
 
     @cached_property
     def queries(self) -> list[str]:

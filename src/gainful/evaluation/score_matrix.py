@@ -10,13 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, field, replace
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure

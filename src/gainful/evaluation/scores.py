@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -25,6 +24,7 @@ from gainful.evaluation.score_matrix import (
     checked_measure,
     matrix_notices,
 )
+from gainful.frozen import dataclass, field, replace
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure

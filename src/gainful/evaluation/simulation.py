@@ -30,13 +30,13 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
 
 __all__ = ["DEMO_SYSTEMS", "Collection", "System", "simulate"]

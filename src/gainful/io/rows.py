@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.frozen import dataclass, field, replace
 from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_roles, folded, is_list_name
 from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core

@@ -182,6 +182,7 @@ class Fingerprint(NamedTuple):
     path: str
     state: os.stat_result | None = None
     digest: str | None = None
+    ahead: Callable[[], bytes | None] | None = None  # waits for a hash that was made while the file was read
 
     def sha256(self) -> str | None:
         """The hash of the bytes as they are stored, like `sha256sum` has it; None if the file has changed since."""
@@ -191,6 +192,10 @@ class Fingerprint(NamedTuple):
 
         found = sha256()
         try:
+            if self.ahead is not None and (digest := self.ahead()) is not None:
+                with _opened(self.path) as file:
+                    _refuse_changed(file, self.state, self.path)
+                return digest.hex()
             for piece in _file_pieces(self.path, self.state):
                 found.update(piece)
         except InputError:
@@ -206,6 +211,11 @@ _MOST_REMEMBERED = 100_000
 def fingerprint_of(name: str) -> Fingerprint | None:
     """What tells the content of the source that messages call by this name, as it was read last."""
     return _FINGERPRINTS.get(name)
+
+
+def hash_ahead(name: str, digest: Callable[[], bytes | None]) -> None:
+    """Take the hash of the source of this name, which is being read, from where it is made meanwhile."""
+    _FINGERPRINTS[name] = _FINGERPRINTS[name]._replace(ahead=digest)
 
 
 def _remember(name: str, fingerprint: Fingerprint) -> None:
@@ -231,14 +241,16 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
         if not stat.S_ISREG(state.st_mode) or state.st_size == 0:
             # Pipes and some special files have no size but do have content, and give it once.
             return _in_memory(_gathered(_blocks(file), path), name or path)
-        start = file.read(10)
+        start = file.read(HEAD)
     shown, compression = name or path, _compression(start)
     _remember(shown, Fingerprint(path, state))
     if compression is not None:
         return Text(shown, lambda: _undescribed(_decompressed(_file_pieces(path, state), compression, shown)))
     if start.startswith(_DESCRIPTION):
         return Text(shown, lambda: _undescribed(_file_pieces(path, state)))
-    return Text(shown, lambda: _file_pieces(path, state), path, state)
+    text = Text(shown, lambda: _file_pieces(path, state), path, state)
+    text.__dict__["head"] = start
+    return text
 
 
 def _in_memory(data: bytes | bytearray, name: str) -> Text:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
+from gainful.frozen import dataclass, replace
 from gainful.notation import number_text
 
 #: What is drawn: a system in a colour of its own, the ideal in black, a guide (a threshold, a diagonal) thin and grey.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import printable
 from gainful.stats.distributions import LEAST_P

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.notation import choose
 from gainful.stats.findings import Finding, Interval
 

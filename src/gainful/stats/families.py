@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.errors import UsageError, option
+from gainful.frozen import dataclass, replace
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct, freeze
 from gainful.kernel.parallel import Progress

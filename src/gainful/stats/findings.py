@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from gainful.frozen import dataclass, replace
 
 
 class NullSummary(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
+from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose, count_of, listed, percent_text, units
 from gainful.stats.catalogues import (

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
+from gainful.frozen import dataclass, field, replace
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.exact_sums import effective_number
 from gainful.stats.distributions import t_p, t_quantile, upper_normal

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.catalogues import VARIANCES

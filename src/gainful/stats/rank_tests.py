@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Bools, Floats
 from gainful.stats.anova import PairComparisons, TwoWayAnova, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P

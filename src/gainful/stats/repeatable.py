@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.exact_sums import EXACT_BITS, FixedPoint, subset_sums

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
 
 

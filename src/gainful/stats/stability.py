@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose
 from gainful.stats.agreement import kendall_tau

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 
+from gainful.frozen import dataclass
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
 from gainful.stats.anova import PairComparisons, TwoWayAnova, column_means, pairs_of, two_way

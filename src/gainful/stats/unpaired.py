@@ -13,7 +13,6 @@ import math
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate, combinations
 from statistics import NormalDist
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.errors import InputError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose, count_of, percent_text
 from gainful.stats.catalogues import LABELS, MOST_FLIPPED, UNPAIRED_TESTS, WELCH, TestOutcome

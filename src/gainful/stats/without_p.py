@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
 from gainful.notation import plural_of, printable
 from gainful.stats.catalogues import Verdict

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError, option
+from gainful.frozen import KW_ONLY, dataclass
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import read_number
 from gainful.policy import policy_field

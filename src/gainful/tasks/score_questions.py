@@ -6,10 +6,10 @@ Nothing here loads NumPy: help and usage errors come before anything is read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError
+from gainful.frozen import KW_ONLY, dataclass
 from gainful.notation import NUMBER, read_number, read_numbers, read_pair
 from gainful.policy import policy_field
 from gainful.question import number, setting

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Bools, Floats, Ints
 
 

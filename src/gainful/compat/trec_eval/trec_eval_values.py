@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +24,7 @@ from gainful.data.graded import GradedRun
 from gainful.data.lists import gather
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.results import LEAST_FACTOR
+from gainful.frozen import dataclass
 from gainful.io.sources import open_source
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure

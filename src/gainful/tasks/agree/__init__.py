@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from gainful.errors import UsageError, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.evaluation.scores import ScoreReport, Scores, check_size
+from gainful.frozen import dataclass, replace
 from gainful.kernel.parallel import current_progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable, units

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
+from gainful.frozen import dataclass, replace
 from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable

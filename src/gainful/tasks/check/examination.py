@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
+from gainful.frozen import dataclass
 from gainful.io.columns import columns_by_side
 from gainful.kernel.arrays import Bools, distinct
 from gainful.kernel.core import thread_count

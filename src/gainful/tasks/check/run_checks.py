@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, takewhile
 from operator import methodcaller
@@ -22,6 +21,7 @@ from gainful.data.graded import join_text
 from gainful.data.judged import Judged
 from gainful.data.parents import chunks_of
 from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join_columns
+from gainful.frozen import dataclass, field
 from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress

@@ -6,7 +6,6 @@ Here stands what its questions have in common: the result, which pairs they are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -17,6 +16,7 @@ from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import ScoreReport, Scores, SessionScores
+from gainful.frozen import dataclass, fields, replace
 from gainful.measures.base import Measure
 from gainful.notation import choose, letter, nearest, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule

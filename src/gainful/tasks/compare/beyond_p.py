@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from gainful.data.queries import read_ids
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, bounds_of
 from gainful.evaluation.scores import Scores
+from gainful.frozen import dataclass
 from gainful.notation import count_of, number_text, plural_of, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head

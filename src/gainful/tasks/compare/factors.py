@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from os import PathLike
 
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.scores import Scores
+from gainful.frozen import dataclass
 from gainful.io.records import read_records
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot

@@ -6,7 +6,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, get_args
@@ -16,6 +15,7 @@ import numpy as np
 from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.scores import Scores
+from gainful.frozen import dataclass, replace
 from gainful.io.sources import open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units

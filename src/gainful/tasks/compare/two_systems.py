@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,6 +12,7 @@ import numpy as np
 from gainful.errors import UsageError, warns
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
+from gainful.frozen import dataclass, replace
 from gainful.notation import count_of, listed, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import median
 
@@ -12,6 +11,7 @@ import numpy as np
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.score_matrix import farthest_apart
 from gainful.evaluation.scores import Scores, SessionScores
+from gainful.frozen import dataclass, replace
 from gainful.notation import choose, count_of, percent_text, printable, units
 from gainful.pages.charts import Chart, Rule
 from gainful.pages.page import Column, Detail, Table, head

@@ -9,7 +9,6 @@ no order of adding, and so no number of threads, can change a digit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Generic, Self, TypeVar
 
@@ -18,6 +17,7 @@ import numpy as np
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
 from gainful.evaluation.evaluations import Evaluation
+from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.kernel.exact_sums import EXACT_BITS, in_steps
 from gainful.measures.base import Measure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -17,6 +16,7 @@ from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_ea
 from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import settled
+from gainful.frozen import asdict, dataclass, field, replace
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure

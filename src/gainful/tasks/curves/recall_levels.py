@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from gainful.data.collection import no_such_run, require_runs
@@ -18,6 +17,7 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
+from gainful.frozen import dataclass, field, replace
 from gainful.gains import Gain
 from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure

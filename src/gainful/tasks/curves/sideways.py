@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.notation import count_of, listed, number_text, printable, read_whole

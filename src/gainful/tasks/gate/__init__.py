@@ -12,13 +12,13 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from gainful._version import __version__
 from gainful.errors import InputError, UsageError, for_asker
+from gainful.frozen import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
 from gainful.io.atomic import write_bytes
 from gainful.io.formats import parse_json
 from gainful.io.sources import open_source

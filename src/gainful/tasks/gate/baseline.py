@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
+from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Floats
 from gainful.kernel.exact_sums import effective_number, weighted_mean
 from gainful.measures.base import Measure

@@ -7,13 +7,13 @@ import json
 import math
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from gainful._version import __version__
 from gainful.errors import for_asker
 from gainful.evaluation.results import short_conventions
+from gainful.frozen import asdict, dataclass, replace
 from gainful.notation import count_of, printable
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable, text

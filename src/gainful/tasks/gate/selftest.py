@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from gainful.data.queries import Queries
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress, current_progress

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError, for_asker
 from gainful.evaluation.results import short_conventions
+from gainful.frozen import dataclass, field
 from gainful.kernel.arrays import Bools, Floats, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Conventions, Table, head

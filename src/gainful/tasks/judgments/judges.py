@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, NamedTuple, get_type_hints
 
@@ -18,6 +17,7 @@ from gainful.data.run import RunLike, RunSource
 from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.notices import notices
+from gainful.frozen import dataclass, field, replace
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError, for_asker, warns
 from gainful.evaluation.scores import ScoreReport, Scores, check_size
+from gainful.frozen import dataclass, replace
 from gainful.notation import choose, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
 from gainful.pages.page import Table, head

@@ -9,7 +9,6 @@ import os
 import tempfile
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from importlib import resources
@@ -32,6 +31,7 @@ from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import settled
 from gainful.evaluation.scores import Scores
+from gainful.frozen import dataclass
 from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import fingerprint_of

@@ -10,7 +10,6 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -25,6 +24,7 @@ from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, option
 from gainful.evaluation.evaluate import evaluate_graded, join_each
 from gainful.evaluation.evaluations import Evaluation
+from gainful.frozen import dataclass, replace
 from gainful.gains import Gain
 from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
 from gainful.io.records import read_records

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from gainful.data.sessions import Sessions
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Ints
 from gainful.measures.base import Measure
 from gainful.measures.session_block import SessionBlock

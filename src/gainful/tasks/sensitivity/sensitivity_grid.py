@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from gainful.discounts import DISCOUNTS, Base, read_base
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
+from gainful.frozen import dataclass, field
 from gainful.gains import Gain
 from gainful.measures.base import Measure, value_text
 from gainful.notation import choose, nearest, number_text, printable, read_whole

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, product
 from typing import NamedTuple
 
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import Signature
+from gainful.frozen import dataclass
 from gainful.measures.base import Measure, value_text
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Chart, HeatMap

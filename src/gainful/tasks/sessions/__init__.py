@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions, SessionTopics
@@ -17,6 +16,7 @@ from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
+from gainful.frozen import dataclass
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.session_block import SessionBlock, check_session_measures

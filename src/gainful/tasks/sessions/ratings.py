@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.evaluation.evaluations import Evaluation
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.notation import count_of, percent_text, printable, some_of

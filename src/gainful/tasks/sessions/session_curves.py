@@ -7,7 +7,6 @@ multiple-query IR sessions, ECIR 2008, Figures 1 to 4.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
+from gainful.frozen import asdict, dataclass
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure

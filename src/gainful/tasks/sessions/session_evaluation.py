@@ -6,7 +6,6 @@ Which sessions are looked at, and which should be there: judged queries and whol
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from os import PathLike
 from typing import TypeAlias, overload
@@ -23,6 +22,7 @@ from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import QUERIES, factors_together
+from gainful.frozen import dataclass, field, replace
 from gainful.io.session_records import MOST_QUERIES
 from gainful.io.sources import Source
 from gainful.kernel.arrays import Bools, Floats, offsets_of

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.lists import sum_by
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import SessionGain

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
 from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.evaluation.scores import ScoreReport, Scores, check_size
+from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import current_progress
 from gainful.measures.base import Measure

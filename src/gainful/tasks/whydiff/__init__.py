@@ -7,7 +7,6 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import combinations, product
@@ -21,6 +20,7 @@ from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.explained_page import Explanation
 from gainful.evaluation.explanation import judgments_of
 from gainful.evaluation.results import aggregated, settled
+from gainful.frozen import dataclass
 from gainful.io.rows import read_id
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
@@ -27,6 +26,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.discounts import DISCOUNTS, Base, divisors, read_base
 from gainful.errors import InputError
+from gainful.frozen import dataclass, fields, replace
 from gainful.gains import Gain
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
