@@ -31,7 +31,6 @@
 #include "memory.hpp"
 #include "permutations.hpp"
 #include "run_columns.hpp"
-#include "sha256.hpp"
 #include "tables.hpp"
 
 namespace nb = nanobind;
@@ -334,16 +333,13 @@ nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOpt
 /// Reads judgments and joins the runs of some files with them on threads of its own, while Python goes on.
 class JoinJob {
   public:
-    JoinJob(Input<uint8_t> qrels, const nb::list& paths, const JoinOptions& options, int threads, Cells progress_cells, size_t most,
-            bool hashed)
+    JoinJob(Input<uint8_t> qrels, const nb::list& paths, const JoinOptions& options, int threads, Cells progress_cells, size_t most)
         : qrels_(std::move(qrels)), options_(options), progress_cells_(std::move(progress_cells)), most_(most) {
         require(!options.want_rows, "places in a text need the whole text");
         for (std::string& path : to_strings(paths)) {
             runs_.push_back(std::make_unique<RunJob>());
             runs_.back()->path = std::move(path);
         }
-        // The hashes first: without a thread for them there are none, while the other one would have to be waited for.
-        if (hashed && can_hash()) hashing_ = std::async(std::launch::async, [this] { return hashes(); }).share();
         thread_ = std::thread([this, workers = at_least_one(threads)] { run(workers); });
     }
 
@@ -351,16 +347,6 @@ class JoinJob {
         abandoned_ = true;
         const WithoutInterpreter release;
         thread_.join();
-        if (hashing_.valid()) hashing_.wait();
-    }
-
-    /// The hash of a run's file as it is stored, or None where somebody else has to make it.
-    nb::object sha256(size_t run) const {
-        require(run < runs_.size(), "there is no such run");
-        if (!hashing_.valid()) return nb::none();
-        wait(hashing_);
-        const std::optional<Digest>& found = hashing_.get()[run];
-        return found ? nb::object(nb::bytes(found->data(), found->size())) : nb::object(nb::none());
     }
 
     /// The judgments' columns; to be asked for once.
@@ -398,8 +384,7 @@ class JoinJob {
     };
 
     /// Waits; what a signal's handler raises meanwhile ends that.
-    template <class Result>
-    static void wait(const std::shared_future<Result>& future) {
+    static void wait(const std::shared_future<void>& future) {
         for (auto state = std::future_status::timeout; state != std::future_status::ready;) {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             const WithoutInterpreter release;
@@ -446,12 +431,6 @@ class JoinJob {
         return join_text(job.text.data(), job.text.data() + used, *index_, options_, workers, progress);
     }
 
-    std::vector<std::optional<Digest>> hashes() const {
-        std::vector<std::optional<Digest>> found;
-        for (const auto& run : runs_) found.push_back(sha256_of(run->path, [this] { return abandoned_.load(); }));
-        return found;
-    }
-
     std::shared_ptr<const JudgmentIndex> build_index() const {
         const DocumentSpans documents(begin_of(qrels_), qrels_.size(), columns_.document_start.data(),
                                       columns_.document_length.data(), columns_.document_start.size());
@@ -471,7 +450,6 @@ class JoinJob {
     std::atomic<bool> abandoned_{false};
     std::promise<void> judged_;
     std::shared_future<void> judged_future_ = judged_.get_future().share();
-    std::shared_future<std::vector<std::optional<Digest>>> hashing_;
     std::thread thread_;
 };
 
@@ -971,9 +949,8 @@ NB_MODULE(_core, module) {
     module.def("join_columns", &join_columns_py, nb::arg("run"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
     nb::class_<JoinJob>(module, "JoinJob")
-        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells, size_t, bool>(), nb::arg("qrels"), nb::arg("paths"),
-             nb::arg("options"), nb::arg("threads"), nb::arg("progress"), nb::arg("most") = BlockJoin::kMost, nb::arg("hashed") = false)
-        .def("sha256", &JoinJob::sha256, nb::arg("run"))
+        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells, size_t>(), nb::arg("qrels"), nb::arg("paths"),
+             nb::arg("options"), nb::arg("threads"), nb::arg("progress"), nb::arg("most") = BlockJoin::kMost)
         .def("judgments", &JoinJob::judgments)
         .def("index", &JoinJob::index)
         .def("joined", &JoinJob::joined, nb::arg("run"));

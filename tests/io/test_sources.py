@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -19,7 +20,7 @@ import pytest
 import zstandard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.io.sources import open_source
+from gainful.io.sources import fingerprint_of, hash_ahead, open_source
 from tests.together import together
 
 TEXT = b"q1 0 d1 1\nq1 0 d2 \xff\n" * 1000
@@ -287,3 +288,15 @@ def test_zstd_without_its_package(monkeypatch):
     assert isinstance(caught.value, UsageError) and isinstance(caught.value, ImportError)
     for kind in "gzip", "bzip2", "xz":
         assert open_source(COMPRESSIONS[kind](TEXT)).data.tobytes() == TEXT
+
+
+def test_files_are_hashed_ahead(tmp_path):
+    kept, changed = tmp_path / "kept.run", tmp_path / "changed.run.gz"
+    kept.write_bytes(b"q1 Q0 d1 1 1 t\n" * 100_000)
+    changed.write_bytes(gzip.compress(b"q1 Q0 d1 1 1 t\n"))
+    for path in (kept, changed):
+        open_source(path)
+    changed.write_bytes(b"other")
+    hash_ahead([str(kept), str(changed)])
+    found = [fingerprint_of(str(path)) for path in (kept, changed)]
+    assert [each and each.sha256() for each in found] == [hashlib.sha256(kept.read_bytes()).hexdigest(), None]

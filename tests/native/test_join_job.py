@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from array import array
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +103,6 @@ def test_a_job_without_memory_is_an_error_of_its_own() -> None:
     code = """
 import resource, sys
 from array import array
-from hashlib import sha256
 from gainful.kernel import _core
 def run(runs):
     options = _core.JoinOptions(0, 0, False, False, 0)
@@ -137,17 +135,3 @@ def test_starting_needs_no_numpy() -> None:
         "assert 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("size", [0, 55, 56, 63, 64, 65, 119, 120, (1 << 18) - 1, 1 << 18, (1 << 18) + 65, 1_000_003])
-def test_files_are_hashed_while_they_are_read(tmp_path, size):
-    line = b"q1 Q0 d%07d 1 1 t\n"
-    path = tmp_path / "r.run"
-    path.write_bytes(b"".join(line % i for i in range(size // 20 + 1))[:size])
-    job = core.JoinJob(QRELS, [bytes(path), bytes(tmp_path / "nothing")], OPTIONS, 2, cells(), 1 << 31, True)
-    digest = job.sha256(0)
-    if digest is None:
-        pytest.skip("the processor has no instructions for SHA-256")
-    assert digest == sha256(path.read_bytes()).digest()
-    assert job.sha256(1) is None
-    assert core.JoinJob(QRELS, [bytes(path)], OPTIONS, 2, cells()).sha256(0) is None

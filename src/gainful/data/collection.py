@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -391,7 +391,7 @@ class ReadAhead:
     ) -> ReadAhead | None:
         """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
 
-        ``is_trec`` decides that by a file and whether it is a run. If ``hashed``, the runs are hashed at the same time.
+        ``is_trec`` decides that by a file and whether it is a run. ``hashed``: also hash the files at the same time.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
         most = max_list_bytes()
@@ -404,9 +404,9 @@ class ReadAhead:
         progress.total += sum(text.file_size for text in texts[1:])
         paths = [os.fsencode(path) for path in runs]
         options = policy.join_options(want_facts=want_facts)
-        job = core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells, most, hashed)
-        for i, text in enumerate(texts[1:] if hashed else ()):
-            hash_ahead(text.name, partial(job.sha256, i))
+        job = core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells, most)
+        if hashed:
+            hash_ahead(text.name for text in texts)
         return cls(texts, policy, progress, job)
 
     def judged(self, scale: float | None = None) -> Judged:

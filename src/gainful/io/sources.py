@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from io import StringIO
 from itertools import chain, islice
@@ -182,20 +182,18 @@ class Fingerprint(NamedTuple):
     path: str
     state: os.stat_result | None = None
     digest: str | None = None
-    ahead: Callable[[], bytes | None] | None = None  # waits for a hash that was made while the file was read
+    ahead: Callable[[], str | None] | None = None  # waits for the hash from another thread
 
     def sha256(self) -> str | None:
         """The hash of the bytes as they are stored, like `sha256sum` has it; None if the file has changed since."""
+        if self.ahead is not None:
+            return self.ahead()
         if self.state is None:
             return self.digest
         from hashlib import sha256
 
         found = sha256()
         try:
-            if self.ahead is not None and (digest := self.ahead()) is not None:
-                with _opened(self.path) as file:
-                    _refuse_changed(file, self.state, self.path)
-                return digest.hex()
             for piece in _file_pieces(self.path, self.state):
                 found.update(piece)
         except InputError:
@@ -213,9 +211,21 @@ def fingerprint_of(name: str) -> Fingerprint | None:
     return _FINGERPRINTS.get(name)
 
 
-def hash_ahead(name: str, digest: Callable[[], bytes | None]) -> None:
-    """Take the hash of the source of this name, which is being read, from where it is made meanwhile."""
-    _FINGERPRINTS[name] = _FINGERPRINTS[name]._replace(ahead=digest)
+def hash_ahead(names: Iterable[str]) -> None:
+    """Hash these sources on another thread while they are read and scored."""
+    from threading import Thread
+
+    sources = {name: _FINGERPRINTS[name] for name in names}
+    digests = dict[str, str | None]()
+    thread = Thread(target=lambda: digests.update((name, each.sha256()) for name, each in sources.items()), daemon=True)
+    thread.start()
+
+    def digest(name: str) -> str | None:
+        thread.join()
+        return digests[name]
+
+    for name, each in sources.items():
+        _FINGERPRINTS[name] = each._replace(ahead=partial(digest, name))
 
 
 def _remember(name: str, fingerprint: Fingerprint) -> None:

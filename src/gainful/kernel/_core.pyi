@@ -243,11 +243,7 @@ class JoinJob:
         threads: int,
         progress: Cells,
         most: int = 1 << 31,
-        hashed: bool = False,
     ) -> None: ...
-    def sha256(self, run: int) -> bytes | None:
-        """The SHA-256 of a run's file as it is stored; None if none was asked for, the processor has no instructions
-        for it, or the file changed meanwhile."""
     def judgments(self) -> JudgmentText: ...
     def index(self) -> JudgmentIndex: ...
     def joined(self, run: int) -> tuple[Joined | None, Bytes | None]:
