@@ -7,14 +7,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from io import StringIO
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.results import QUERIES, chosen_measures
-from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
+from gainful.io.sources import BLANKS, COMPRESSED_ENDINGS, Source, Text, open_source, text_lines
 from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
 
 #: What the corner of a table may say of its rows.
@@ -138,7 +137,7 @@ def read_scores(
         first, *others = re.split(r"\n\s*\n", re.sub(r"\A(#.*\n)+", "", text))
         scores = _read_long(first, opened.name)
         about = next((other for other in others if other.startswith(f"# {SESSIONS_TABLE}\n")), "")
-        factors = _factors(csv.DictReader(StringIO(about.partition("\n")[2])))
+        factors = _factors(csv.DictReader(text_lines(about.partition("\n")[2])))
     elif re.match(r"\s*run[,\t;]query[,\t;]", text):
         scores, factors = _read_long(text, opened.name), {}
     else:
@@ -309,10 +308,10 @@ def _table_lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Lines and their fields, between commas, tabs or semicolons, whichever the first line has most of."""
     start = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(",\t;", key=start.count)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    reader = csv.reader(text_lines(text), delimiter=separator)
     try:
         for fields in reader:
-            if any(field.strip() for field in fields):
+            if any(field.strip(BLANKS) for field in fields):
                 yield reader.line_num, [text_of_cell(field.strip(" \t")) for field in fields]
     except csv.Error as error:
         raise InputError(f"{name}:{reader.line_num}: expected a table, found a broken line ({error})") from error

@@ -19,7 +19,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_roles, folded, is_list_name
-from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
+from gainful.io.sources import BLANKS, WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
 from gainful.notation import bytes_of_id, json_or_none, printable, some_of, text_of_id
@@ -569,7 +569,8 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
 
 
 def _between(cell: bytes, mark: bytes) -> list[bytes]:
-    return [part.strip() for part in cell.split(mark) if part.strip()]
+    parts = (part.strip(BLANKS.encode()) for part in cell.split(mark))
+    return [part for part in parts if part]
 
 
 def _listed(cell: bytes) -> list[bytes]:
