@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePath
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.results import QUERIES, chosen_measures
 from gainful.io.sources import BLANKS, COMPRESSED_ENDINGS, Source, Text, open_source, text_lines
-from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
+from gainful.notation import NUMBER, choose, count_of, load_json, numbered, printable, text_of_cell
 
 #: What the corner of a table may say of its rows.
 _ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id": "queries", "topic": "queries"}
@@ -217,8 +218,9 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
                 f"{where}: expected one {measure} a run and {unit}, found a second of '{printable(str(run))}' "
                 f"for '{printable(str(query))}'"
             )
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if value is not None and (not is_number or abs(value) > sys.float_info.max):
+            raise InputError(f"{where}: expected a number or null as value, found {printable(json.dumps(value))}")
         by_query[str(query)] = value
         if row.get("status") == "missing":
             missing.add((str(run), str(query)))
@@ -237,7 +239,7 @@ def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[st
             continue
         where = f"{name}:{number}"
         try:
-            row = json.loads(line)
+            row = load_json(line)
         except ValueError as error:
             raise InputError(f"{where}: expected JSON, found '{printable(line.strip(), 80)}'") from error
         if not isinstance(row, dict) or (others.isdisjoint(row) and not set(fields) <= row.keys()):

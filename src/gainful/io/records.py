@@ -20,7 +20,7 @@ from gainful.io.columns import (
     folded,
     is_called,
 )
-from gainful.io.formats import in_utf8, parse_json
+from gainful.io.formats import in_utf8, parse_json, refuse_binary
 from gainful.io.json_text import json_lines
 from gainful.io.rows import dicts_of_frame, is_frame, read_id
 from gainful.io.sources import BLANKS, Source, Text, as_source, open_source, text_lines
@@ -65,6 +65,7 @@ def read_records(
         from gainful.io.frames import open_parquet
 
         return read_records(open_parquet(text), text.name, id_names)
+    refuse_binary(text.head, text.name)
     return _json_records(text, key) if head[:1] in (b"{", b"[") else list(_line_records(text, id_names, bare))
 
 

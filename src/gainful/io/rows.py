@@ -157,14 +157,14 @@ def read_id(value: object, where: str) -> bytes:
 
 def read_value(value: object, where: str, what: str) -> float:
     """A finite grade or score from a Python number."""
-    if isinstance(value, (Real, np.bool_)):
+    if isinstance(value, Real) and not isinstance(value, bool):
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isfinite(number):
             return number
-    found = _integer_text(value, where) if isinstance(value, int) else repr(value)
+    found = _integer_text(value, where).lower() if isinstance(value, int) else repr(value)
     raise InputError(f"{where}: expected a finite number as {what}, found {found}")
 
 
@@ -684,7 +684,8 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
     numbers = None
     if without is None:
         values = list(chain.from_iterable(entry.values or () for entry in with_values))
-        if all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in set(map(type, values))):
+        kinds = set(map(type, values))
+        if bool not in kinds and all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
             with suppress(OverflowError):
                 numbers = np.array(values, np.float64)
         if numbers is None or not np.isfinite(numbers).all():
