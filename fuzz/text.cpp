@@ -134,7 +134,8 @@ void check_join(const Text& run, const JudgmentIndex& index, const JoinOptions& 
     CHECK(same(joined.extra_ids, shared.extra_ids) && same(joined.list_ids, shared.list_ids) && same(joined.facts, shared.facts));
     CHECK(joined.list_count == shared.list_count && joined.row_count == shared.row_count);
     CHECK(joined.duplicate_count == shared.duplicate_count && joined.rank_conflicts == shared.rank_conflicts);
-    CHECK(joined.float32_ties == shared.float32_ties && same(joined.faults, shared.faults));
+    CHECK(joined.float32_ties == shared.float32_ties && joined.inexact_ties == shared.inexact_ties);
+    CHECK(same(joined.faults, shared.faults));
 }
 
 /// A text that comes in pieces is joined like the whole text, or not at all.

@@ -249,6 +249,7 @@ nb::dict to_dict(Joined&& joined, bool with_facts) {
     result["rank_conflicts"] = joined.rank_conflicts;
     result["float32_ties"] = joined.float32_ties;
     result["tied_count"] = joined.tied_count;
+    result["inexact_ties"] = joined.inexact_ties;
     result["facts"] = with_facts ? nb::object(to_dict(joined.facts, joined.list_ids)) : nb::object(nb::none());
     put_faults(result, joined.faults);
     return result;

@@ -41,6 +41,9 @@ struct JoinOptions {
     double score_as_used(double score) const { return float32 ? to_float32(score) : score; }
 };
 
+/// From here on a 64-bit float stands for several whole numbers.
+constexpr double kLastExact = 9007199254740992.0;
+
 struct Joined {
     std::vector<uint8_t> answered;
     std::vector<int64_t> retrieved, hit_offsets;
@@ -50,7 +53,8 @@ struct Joined {
     std::vector<std::string> extra_ids;
     std::vector<ListFacts> facts;  // by list, when they were asked for
     std::vector<Id> list_ids;      // the queries of these lists
-    int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0;
+    int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0,
+            inexact_ties = 0;
     Faults faults;
 };
 
@@ -61,7 +65,8 @@ class ListJoiner {
 
     std::vector<Row> rows;  // of the list at hand; the caller fills it
     FaultLog log;
-    int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0;
+    int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0,
+            inexact_ties = 0;
     int64_t unreported = 0;  // progress that nobody was told of
     std::vector<int32_t> hit_rank, hit_item;
     std::vector<double> scores;
@@ -175,6 +180,7 @@ class ListJoiner {
             const int64_t seen = static_cast<int64_t>(std::min(end, depth) - std::min(first, depth));
             if (end - first > 1) tied_count += seen;
             if (told_apart) float32_ties += seen;
+            if (end - first > 1 && !told_apart && std::abs(leader.score) >= kLastExact) inexact_ties += seen;
             highest_rank = highest_here;
         }
     }
@@ -282,6 +288,7 @@ class ListJoin {
             result_.rank_conflicts += joiner.rank_conflicts;
             result_.float32_ties += joiner.float32_ties;
             result_.tied_count += joiner.tied_count;
+            result_.inexact_ties += joiner.inexact_ties;
             hit_count += joiner.hit_rank.size();
             score_count += joiner.scores.size();
             row_count += joiner.ranked.size();

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 
 from gainful._version import __version__ as __version__
 
-#: Where each public name lives, as the stub beside this file has it; modules are loaded when a name is first used, so
-#: that `import gainful` is instant.
-with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as _stub:  # pathlib would take longer than the rest
-    _HOMES = {
-        name: module
-        for module, names in re.findall(r"from (\S+) import (\([^)]*\)|.*)", _stub.read())
-        for name in re.findall(r"(\w+) as", names)
-    }
-
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list
+#: Where each public name lives, as the stub beside this file has it: it is read, like the modules, when a name is first
+#: used, so that `import gainful` is instant and a command handles signals as soon as it begins.
+_HOMES: dict[str, str] = {}
 
 
 def __getattr__(name: str) -> object:
+    if not _HOMES:
+        import re
+
+        with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as stub:  # pathlib would take longer
+            found = re.findall(r"from (\S+) import (\([^)]*\)|.*)", stub.read())
+        _HOMES.update({each: module for module, names in found for each in re.findall(r"(\w+) as", names)})
+    if name == "__all__":
+        return sorted(_HOMES)
     if name not in _HOMES:
         raise AttributeError(f"module 'gainful' has no attribute '{name}'")
     try:
@@ -39,4 +39,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(__getattr__("__all__"))  # type: ignore[call-overload]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from numbers import Integral, Real
+from typing import Any
 
 from gainful.errors import UsageError
 
@@ -234,8 +235,10 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     d1\\x1b\\xff xxxxxxx...
     """
     raw = raw[: 4 * (width + 1)]  # a character has at most 4 bytes; a text may be as long as a file
-    data = bytes_of_id(raw) if isinstance(raw, str) else raw
-    text = data.decode("utf-8", "backslashreplace")
+    if isinstance(raw, str):
+        with contextlib.suppress(UnicodeEncodeError):  # half of a surrogate pair
+            raw = bytes_of_id(raw)
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace")
     shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
     return shown if len(shown) <= width else shown[: width - 3] + "..."
 
@@ -358,12 +361,23 @@ def numbered(count: int) -> list[str]:
     return [f"{place:0{width}d}" for place in range(1, count + 1)]
 
 
-def json_or_none(text: str | bytes) -> object:
-    """The value that a text in JSON is; None if it is none."""
+def load_json(text: str | bytes, **how: Any) -> Any:
+    """The value of a text in JSON. Half of a surrogate pair, which no file can hold, is a ValueError as well."""
     import json
 
+    value = json.loads(text, **how)
+    if b"\\ud" in text or b"\\uD" in text if isinstance(text, bytes) else "\\ud" in text or "\\uD" in text:
+        try:
+            bytes_of_id(json.dumps(value, ensure_ascii=False))
+        except UnicodeEncodeError as error:
+            raise ValueError(f"half of a surrogate pair, {printable(error.object[error.start])}") from error
+    return value
+
+
+def json_or_none(text: str | bytes) -> object:
+    """The value that a text in JSON is; None if it is none."""
     try:
-        return json.loads(text)
+        return load_json(text)
     except (ValueError, RecursionError):
         return None
 

@@ -209,6 +209,28 @@ def test_what_is_read_is_not_written_over(command, name, target):
     assert (command.directory / target).read_bytes() == before
 
 
+def test_a_gate_is_not_written_over_by_what_is_read_from_it(command):
+    command.write("q.csv", "query,doc,grade\n" + "".join(f"{i},a,1\n" for i in range(60)))
+    command.write("r.csv", "query,doc,score\n" + "".join(f"{i},a,1\n" for i in range(60)))
+    assert command("gate", "init", "q.csv", "r.csv", "-o", "gate.txt").code == 0
+    before = (command.directory / "gate.txt").read_bytes()
+    for name, files in (("history", []), ("selftest", ["q.csv", "r.csv"]), ("check", ["q.csv", "r.csv"])):
+        result = command("gate", name, "gate.txt", *files, "-o", "./gate.txt")
+        assert (result.code, "--output: expected a file of its own" in result.err) == (2, True)
+        assert (command.directory / "gate.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["x.svg", "./x.svg", "folder/../x.svg", "link.svg"])
+def test_a_figure_and_the_output_are_two_files(command, name):
+    command.write("q.csv", "query,doc,grade\n1,a,1\n2,a,1\n")
+    command.write("r.csv", "query,doc,score\n1,a,1\n2,b,1\n")
+    (command.directory / "folder").mkdir()
+    (command.directory / "link.svg").symlink_to("x.svg")
+    result = command("curves", "q.csv", "r.csv", "--format", "jsonl", "-o", "x.svg", "--figure", name)
+    assert (result.code, result.err) == (2, f"--figure: {name} is also the file of --output\nhint: name two files\n")
+    assert not (command.directory / "x.svg").exists()
+
+
 SEEN_QRELS, SEEN_RUN = "1 0 a 1\n2 0 b 1\n", "1 Q0 x 1 9 t\n1 Q0 a 2 8 t\n2 Q0 b 1 9 t\n"
 
 

@@ -408,6 +408,18 @@ def test_unknown_commands(command, given, message):
 # -- Interrupts, faults, broken pipes ----------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def signals_end_what_is_started():
+    """A process inherits that signals are ignored, as they are under nohup or in the background of a script."""
+    known = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+    ignored = [number for number in known if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @pytest.fixture
 def files(command):
     command.write("qrels", QRELS)

@@ -47,7 +47,7 @@ def test_without_a_paper_the_five_are_listed(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["jarvelin2003"], "'jarvelin2000', 'jarvelin2002'"),
+        (["jarvelin2003"], "No such command 'jarvelin2003'\nhint: did you mean jarvelin2000 or jarvelin2002 or"),
         (["--qrels", "qrels"], "no option --qrels"),
         (["--format", "csv", "jarvelin2000"], "hint: gainful papers jarvelin2000 --format ..."),
         (["jarvelin2002", "--qrels", "qrels"], "expected judgments and runs, found no runs"),

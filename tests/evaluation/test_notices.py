@@ -311,6 +311,18 @@ def test_lists_of_equal_scores() -> None:
     assert said({query: list(scores) for query, scores in tied.items()}) == ""
 
 
+def test_integers_that_are_one_float_are_ties_with_a_reason(core: str) -> None:
+    """2^53 and 2^53 + 1 are the same 64-bit float; 2^53 - 1 and 2^53 are not."""
+    qrels, most = {"q1": {"d1": 1}}, 2**53
+    cases = [((most, most + 1, 1), 2), ((most - 1, most, most + 2), 0), ((-most - 1, -most, -most), 3), ((1, 1, 0), 0)]
+    for scores, tied in cases:
+        run = dict(zip(("d1", "d2", "d3"), scores, strict=True))
+        text = "".join(f"q1 Q0 {document} 1 {score} t\n" for document, score in run.items())
+        for given in ({"q1": run}, text.encode()):
+            found = [line for line in evaluate(qrels, given, "AP").notices if "2^53" in line]
+            assert [int(line.split()[1]) for line in found] == ([tied] if tied else [])
+
+
 def test_ties_of_what_is_cut_off_are_not_counted(core: str) -> None:
     qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
     run = {"q1": {"d1": 2, "d2": 1, "d3": 1, "d4": 1}, "q2": {"d1": 1, "d2": 1}}

@@ -262,6 +262,8 @@ class TestWhatEvalWrites:
         [
             ('{"run": "a", "query": "q", "measure": "RR", "value": "x"}', ":3: expected a number or null"),
             ('{"run": "a", "query": "q1", "measure": "RR", "value": 1}', ":3: expected one RR a run and query"),
+            ('{"run": "a", "query": "q", "measure": "RR", "value": 1%s}' % ("0" * 400), ":3: expected a number"),
+            ('{"run": "\\ud800", "query": "q", "measure": "RR", "value": 1}', ":3: expected JSON"),
             ('{"run": "a", "query": "q1"}', ":3: expected run, query, measure, value"),
             ('{"run": "a"', ":3: expected JSON"),
         ],

@@ -14,6 +14,7 @@ import threading
 import pytest
 
 from gainful.errors import InputError
+from gainful.io import atomic
 from gainful.io.atomic import atomic_output
 
 
@@ -81,6 +82,55 @@ def test_killed_in_the_middle(old):
     done = subprocess.run([sys.executable, "-c", code, str(old)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert old.read_text() == "old\n"
+    [left] = set(os.listdir(old.parent)) - {old.name}
+    others = [old.with_name(name) for name in (".results.csv.tmp", f"{left}.txt", left[1:])]
+    for other in others:
+        other.write_text("of somebody else")
+    # The next write removes it, whatever it writes, and nothing else.
+    with atomic_output(old.with_name("new.csv")) as out:
+        assert left not in os.listdir(old.parent)
+        out.write("new\n")
+    assert set(os.listdir(old.parent)) == {old.name, "new.csv", *(other.name for other in others)}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks")
+def test_what_is_being_written_is_not_abandoned(old):
+    """Neither in this process nor in another; a process that has been killed holds no lock."""
+    code = (
+        "import sys\n"
+        "from gainful.io.atomic import atomic_output\n"
+        "with atomic_output(sys.argv[1]) as out:\n"
+        "    print('begun', flush=True)\n"
+        "    out.write(sys.stdin.readline())\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code, str(old)], **pipes) as other:
+        assert other.stdout.readline() == "begun\n"
+        with atomic_output(old.with_name("mine.csv")) as mine:
+            mine.write("mine\n")
+            mine.flush()
+            with atomic_output(old.with_name("third.csv")) as third:
+                third.write("third\n")
+        other.communicate("theirs\n")
+    assert other.returncode == 0
+    found = {path.name: path.read_text() for path in old.parent.iterdir()}
+    assert found == {"results.csv": "theirs\n", "mine.csv": "mine\n", "third.csv": "third\n"}
+
+
+def test_removed_before_it_was_locked(old, monkeypatch):
+    """Between making a file and locking it another process may take it for abandoned."""
+    lock = atomic._lock
+
+    def remove_first(descriptor, *, waits):
+        monkeypatch.setattr(atomic, "_lock", lock)
+        [left] = set(os.listdir(old.parent)) - {old.name}
+        old.with_name(left).unlink()
+        return lock(descriptor, waits=waits)
+
+    monkeypatch.setattr(atomic, "_lock", remove_first)
+    with atomic_output(old) as out:
+        out.write("new\n")
+    assert (old.read_text(), os.listdir(old.parent)) == ("new\n", [old.name])
 
 
 @pytest.mark.parametrize(("name", "mode"), [("results.csv", 0o604), ("new", 0o640)])

@@ -22,6 +22,7 @@ import pytest
 
 import gainful
 from gainful import InputError, Qrels, Run, UsageError, evaluate
+from gainful.data.queries import read_ids
 from gainful.io.formats import Reading, format_of
 from gainful.io.sources import open_source
 from tests.together import together
@@ -257,7 +258,7 @@ def test_recognised_by_content(head: bytes, run: bool, expected: str) -> None:
         assert format_of(open_source(head, "a/0001.x.res"), Reading(), run=run) == "ntcir"
 
 
-@together("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@together("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
 @together(
     ("format_", "text"),
     [
@@ -271,13 +272,19 @@ def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: 
         with pytest.raises(InputError) as error:
             Qrels.read(text.encode(encoding), format=given)
         messages.add(str(error.value))
-    hint = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
+    name = encoding[:6]
+    hint = f"this looks like {name.upper()}; convert it: iconv -f {name} -t utf-8"
     assert messages == {f"<bytes>: expected UTF-8 text, found other bytes\nhint: {hint}"}
 
 
 def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
-    with pytest.raises(InputError, match="looks like UTF-16"):
-        Qrels.read("query,doc,grade\nq1,d1,1\n".encode("utf-16"), format="csv")
+    for encoding, mark in (("utf-16", ""), ("utf-16-be", "\ufeff"), ("utf-32", ""), ("utf-32-be", "\ufeff")):
+        table = f"{mark}query,doc,grade\nq1,d1,1\n".encode(encoding)
+        for read in (lambda table: Qrels.read(table, format="csv"), lambda table: read_ids(table, "only")):
+            with pytest.raises(InputError, match=f"looks like {encoding[:6].upper()}"):
+                read(table)
+    with pytest.raises(InputError, match="found binary content"):
+        read_ids("q1\nq2\n".encode("utf-16-le"), "only")
     with pytest.raises(InputError, match="found a zip file or a spreadsheet"):
         Qrels.read(b"PK\x03\x04 and so on", format="csv")
 
@@ -578,6 +585,9 @@ CLICKS = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,
         (b'question,relevant_ids\nq1,d1\nq2,[]\n', False, "<bytes>:3: expected an id as document, found an empty list\nhint: delete the rows"),
         (b'{"q1": {"d1": 1}, "q1": {}}', False, "<bytes>: expected JSON, found 'q1' twice in one object"),
         (b'{"q1": {"d1": NaN}}', False, "<bytes>: expected JSON, found NaN, which is not a number"),
+        (b'{"q1": {"d1": ' + b"9" * 5000 + b"}}", False, "<bytes>: expected JSON, found a number of more than 4,300 digits"),
+        (b'{"q1": {"\\ud800": 1}}', False, "<bytes>: expected JSON, found half of a surrogate pair, \\ud800"),
+        (b'{"query": "q1", "results": ["\\uDFFF"]}\n', True, "<bytes>:1: expected JSON, found half of a surrogate pair, \\udfff"),
         (b'{"q1": {"d1": 1}\n', False, '<bytes>:1: expected JSON, found the end of the text at column 17\n    {"q1": {"d1": 1}'),
         (b"[" * 100_000, True, "<bytes>: expected JSON, found values within values, too many to read"),
         (b'{"q1": {"d1": 1}', False, "<bytes>:1: expected JSON, found the end of the text at column 17"),
@@ -683,6 +693,11 @@ def test_arguments_of_other_types_are_refused_by_name(kind: Any) -> None:
         kind.read(b"q1,d1,1\n", columns=["query", "document"])
     with pytest.raises(UsageError, match=r"expected a path, bytes, .* found NoneType"):
         kind.read(None)
+    for value in (True, np.False_):
+        with pytest.raises(
+            InputError, match=r"<dict>\['q1'\]\['d1'\]: expected a finite number as (grade|score), found "
+        ):
+            kind.from_dict({"q1": {"d1": value, "d2": 1}})
     for value in (None, [1], "q1"):
         with pytest.raises(UsageError, match=f"<dict>: expected a dict by query, found {type(value).__name__}"):
             kind.from_dict(value)

@@ -111,6 +111,39 @@ def test_a_decorator_of_the_class_decides_about_its_fields() -> None:
         dataclass(type("Thawed", (Own,), {"__annotations__": {"more": "float"}, "more": 1.0}))
 
 
+class Answer(Measure):
+    """Whatever it is told to answer for the one query that there is."""
+
+    name = "Answer"
+    answer: ClassVar[Any] = None
+
+    def compute(self, block: Block) -> Any:
+        return self.answer
+
+
+def test_scores_are_real_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy would drop an imaginary part, read texts and count days."""
+    for answer, score in (([0.5], 0.5), (np.array([True]), 1.0), ([None], 0.0), (np.array([0.25], np.float32), 0.25)):
+        monkeypatch.setattr(Answer, "answer", answer)
+        assert gainful.evaluate({"q": {"a": 1}}, {"q": ["a"]}, Answer()).mean("Answer") == score
+    days = np.array(["2024-05-01"], "datetime64[D]")
+    for answer in (
+        np.array([0.5 + 1j]),
+        [0.5 + 0j],
+        ["half"],
+        ["0.5"],
+        days,
+        [[1], [2, 3]],
+        None,
+        {},
+        [0.5, 0.5],
+        [np.inf],
+    ):
+        monkeypatch.setattr(Answer, "answer", answer)
+        with pytest.raises(UsageError, match="Answer: expected compute to return one finite score"):
+            gainful.evaluate({"q": {"a": 1}}, {"q": ["a"]}, Answer())
+
+
 def test_scores_on_request() -> None:
     assert gainful.evaluate(QRELS, RUN, [TopScore(), "P@1"]).by_query("TopScore") == {"q1": 3.0, "q2": 1.0}
 

@@ -502,7 +502,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         query: [(rank, items.index((query, row[0]))) for rank, row in enumerate(rows, 1) if row[0] in judged[query]]
         for query, rows in found.items()
     }
-    conflicts = ties = tied = 0
+    conflicts = ties = tied = inexact = 0
     for query, rows in lists.items():
         if query not in judged:
             continue
@@ -510,7 +510,9 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         shown = sorted((row[2] for row in rows), reverse=True)[: options["depth"] or None]
         tied += sum(sum(other[2] == used for other in rows) > 1 for used in shown)
         for used in shown:
-            ties += len({value for row, value in zip(rows, exact[query], strict=True) if row[2] == used}) > 1
+            alike = [value for row, value in zip(rows, exact[query], strict=True) if row[2] == used]
+            ties += len(set(alike)) > 1
+            inexact += len(alike) > 1 == len(set(alike)) and abs(alike[0]) >= 2**53
     by_score = options["order"] == 0
     scores = [score for rows in found.values() for _, _, score in rows]
     return {
@@ -528,6 +530,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         "rank_conflicts": conflicts if by_score else 0,
         "float32_ties": ties if by_score and options["float32"] else 0,
         "tied_count": tied if by_score else 0,
+        "inexact_ties": inexact if by_score else 0,
         "facts": None,
         "faults": [],
         "fault_count": 0,

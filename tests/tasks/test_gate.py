@@ -300,6 +300,10 @@ def test_file_comes_back_as_it_was(gate, tmp_path):
         (lambda v: v.update(queries=[]), "queries: expected names and values"),
         (lambda v: v.update(history=[1]), "history: 1: expected names and values"),
         (lambda v: v["policy"].update(odd="x"), "gate.json: policy: unknown choice 'odd'"),
+        (
+            lambda v: v["policy"].update(order="\ud800"),
+            r"gate.json: expected JSON, found half of a surrogate pair, \\ud800",
+        ),
         (lambda v: v.update(measures=["odd", "RR"]), "gate.json: unknown measure 'odd'"),
         (lambda v: v.update(history=5), "history: expected a list"),
         (lambda v: v.update(judgments=5), "judgments: expected names and values"),

@@ -33,10 +33,7 @@ from gainful.tasks.gate import Gate, Rule, refuse_existing
 if TYPE_CHECKING:
     pass
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
-_GATE = click.Path(dir_okay=False, readable=False)
-
-
-_gate_argument = click.argument("gate", type=_GATE)
+_gate_argument = click.argument("gate", type=INPUT)
 
 
 @click.group("gate")
@@ -81,7 +78,7 @@ def init(
     gate = asked.gate
     refuse_existing(gate)
     _refuse_exclusion(reading.inputs)
-    check_written(gate, "--output", (qrels, *runs))
+    check_written(gate, "--output")
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with asked.waiting("reading runs"):
         collection = reading.started(qrels, named_runs(runs, reading.names))
@@ -160,7 +157,7 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
     Example: gainful gate check gate.json qrels.txt new.run --format junit -o gate.xml
     """
     if asked.output is not None:
-        check_written(asked.output, "--output", (gate, qrels, *runs))
+        check_written(asked.output, "--output")
     frozen = Gate.read(gate)
     with asked.waiting("reading runs"):
         collection = reading.started(frozen, qrels, runs, frozen.scale)

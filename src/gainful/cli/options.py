@@ -183,7 +183,7 @@ class Output(Quiet):
     def __post_init__(self) -> None:
         """Reject an unwritable output before the work begins."""
         if self.file is not None:
-            check_written(self.file, "--output", input_files())
+            check_written(self.file, "--output")
         for name, value in (("caption", self.caption), ("label", self.label)):
             if value is not None and self.chosen_format != "latex":
                 raise UsageError(
@@ -236,9 +236,9 @@ def shown(page: Callable[..., object], show: dict[str, Any], declared: type) -> 
     return {name: value for name, value in show.items() if name in known}
 
 
-def check_written(path: str, option: str, inputs: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or is one of those that are read."""
-    for source in inputs:
+def check_written(path: str, option: str, inputs: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written, or is read by the command: one of its arguments or ``inputs``."""
+    for source in (*inputs, *input_files()):
         if os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
             raise UsageError(f"{option}: expected a file of its own, found {path}, which is read")
     folder = os.path.dirname(path) or "."
@@ -263,7 +263,9 @@ class FigureOutput(Output):
         if self.figure is not None:
             from gainful.render.figure import check_path
 
-            check_written(self.figure, "--figure", input_files())
+            check_written(self.figure, "--figure")
+            if self.file is not None and os.path.realpath(self.file) == os.path.realpath(self.figure):
+                raise UsageError(f"--figure: {self.figure} is also the file of --output", "name two files")
             check_path(self.figure)
             return
         for name in ("columns-wide", "no-title", "no-signature"):

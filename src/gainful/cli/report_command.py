@@ -60,7 +60,7 @@ def command(
         )
     asked: dict[str, Any] = given(ReportOptions, params)
     documents = asked.get("documents")
-    check_written(page.output, "--output", [qrels, *runs, *filter(None, [documents])])
+    check_written(page.output, "--output")
     from gainful.tasks.report import check_page, report, report_sessions, show
     from gainful.tasks.report.page_data import DocumentTitles
 

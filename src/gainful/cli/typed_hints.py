@@ -27,6 +27,7 @@ _SAME: Mapping[str, str] = {
     "--gap --timeout --session-timeout --inactivity": "--session-gap",
     "--segment --segments --group --groups --group-by": "--by",
 }
+_UNKNOWN = re.compile(r"No such command .(.*?).(?=$|\. )")
 _DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"
 #: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option;
 #: FLOOR the same with a floor.
@@ -132,7 +133,11 @@ def rephrase_click_error(error: click.ClickException, arguments: Sequence[str]) 
         value = next((each for each in values if each is not None), None)
         if value is not None and (refusal := _bad_value(error.param, value)):
             return refusal
-    return UsageError(error.format_message().removesuffix("."), _gate_of_files(arguments) or _way_on(error))
+    message, near = error.format_message().removesuffix("."), None
+    if error.ctx and isinstance(error.ctx.command, click.Group) and (unknown := _UNKNOWN.match(message)):
+        message = unknown[0]  # newer versions of click go on with commands that are close
+        near = nearest(unknown[1], error.ctx.command.list_commands(error.ctx))
+    return UsageError(message, _gate_of_files(arguments) or near or _way_on(error))
 
 
 def _floor_of(arguments: Sequence[str], option: str) -> str:

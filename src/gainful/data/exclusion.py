@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -64,7 +65,9 @@ def read_pairs(value: object, columns: Mapping[str, str] | None, what: str) -> R
     elif not is_frame(value):
         value = open_source(as_source(value, "Qrels"))
         format_ = format_of(value, how, run=True)
-        if format_ == "letor" or (format_ == "trec" and len(first_line(value.head).split()) != _RUN_FIELDS):
+        if format_ == "letor" or (
+            format_ == "trec" and len(re.findall(rb"[^ \t]+", first_line(value.head))) != _RUN_FIELDS
+        ):
             return read_rows(value, how, run=False)
         if format_ == "jsonl":
             try:

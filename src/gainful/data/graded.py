@@ -72,6 +72,7 @@ class JoinFacts:
     notes: tuple[str, ...] = ()  # what was done to read judgments and run
     relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
     relevant_places: float = 0.0
+    inexact_ties: int = 0  # rows tied at a score of 2^53 or more, where several integers are one float
     tied_count: int = 0  # rows with the score of another of their list, and how many rows there are
     ranked_count: int = 0
     others_judged: bool = False  # whether judgments have documents that are not relevant
@@ -348,6 +349,7 @@ def _join_blocks(
         }
         for count in ("list_count", "row_count", "duplicate_count", "rank_conflicts", "float32_ties", "tied_count"):
             joined[count] = sum(each[count] for each in kept)
+        joined["inexact_ties"] = sum(each["inexact_ties"] for each in kept)
     found, by = _graded(name or run.name, run.name, judged, policy, joined, tuple(notes), documents), run.excluded_by
     if by is None:
         return found
@@ -480,6 +482,7 @@ def _graded(
             intents=sum(map(len, (qrels.intents or {}).values())),
             notes=(*qrels.notes, *notes),
             tied_count=joined["tied_count"],
+            inexact_ties=joined["inexact_ties"],
             ranked_count=int(joined["retrieved"].sum()),
             relevant_hits=places.size,
             relevant_places=float(places.sum()),

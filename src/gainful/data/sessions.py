@@ -27,7 +27,7 @@ from gainful.frozen import dataclass, fields, replace
 from gainful.io.formats import Reading
 from gainful.io.records import read_topics
 from gainful.io.rows import Frame, Spans, is_frame, read_id, wanted_ids
-from gainful.io.sources import Source, Text, as_source
+from gainful.io.sources import BLANKS, Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.core import thread_count
@@ -381,7 +381,7 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
     if judged_by == "query":
         return places(sessions.lists.query_ids)
     if judged_by == "text":
-        return places([bytes_of_id(text.strip()) or None for text in sessions.texts] or [None] * turns)
+        return places([bytes_of_id(text.strip(BLANKS)) or None for text in sessions.texts] or [None] * turns)
     ids = sessions.session_ids if judged_by == "session" else sessions.topics or (None,) * len(sessions)
     return np.repeat(places(ids), sessions.query_counts)
 

@@ -177,6 +177,11 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
         )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
+    if facts.inexact_ties:
+        lines.append(
+            f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, where one 64-bit float stands "
+            f"for several integers: their order is arbitrary (ties={policy.ties})"
+        )
     if (tied := facts.tied_count - facts.float32_ties) > _MOST * facts.ranked_count:
         lines.append(
             f"{tied:,} of {facts.ranked_count:,} documents have the score of another of their list: their "

@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from io import StringIO
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.results import QUERIES, chosen_measures
-from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
-from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
+from gainful.io.sources import BLANKS, COMPRESSED_ENDINGS, Source, Text, open_source, text_lines
+from gainful.notation import NUMBER, choose, count_of, load_json, numbered, printable, text_of_cell
 
 #: What the corner of a table may say of its rows.
 _ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id": "queries", "topic": "queries"}
@@ -138,7 +138,7 @@ def read_scores(
         first, *others = re.split(r"\n\s*\n", re.sub(r"\A(#.*\n)+", "", text))
         scores = _read_long(first, opened.name)
         about = next((other for other in others if other.startswith(f"# {SESSIONS_TABLE}\n")), "")
-        factors = _factors(csv.DictReader(StringIO(about.partition("\n")[2])))
+        factors = _factors(csv.DictReader(text_lines(about.partition("\n")[2])))
     elif re.match(r"\s*run[,\t;]query[,\t;]", text):
         scores, factors = _read_long(text, opened.name), {}
     else:
@@ -218,8 +218,9 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
                 f"{where}: expected one {measure} a run and {unit}, found a second of '{printable(str(run))}' "
                 f"for '{printable(str(query))}'"
             )
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if value is not None and (not is_number or abs(value) > sys.float_info.max):
+            raise InputError(f"{where}: expected a number or null as value, found {printable(json.dumps(value))}")
         by_query[str(query)] = value
         if row.get("status") == "missing":
             missing.add((str(run), str(query)))
@@ -238,7 +239,7 @@ def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[st
             continue
         where = f"{name}:{number}"
         try:
-            row = json.loads(line)
+            row = load_json(line)
         except ValueError as error:
             raise InputError(f"{where}: expected JSON, found '{printable(line.strip(), 80)}'") from error
         if not isinstance(row, dict) or (others.isdisjoint(row) and not set(fields) <= row.keys()):
@@ -309,10 +310,10 @@ def _table_lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Lines and their fields, between commas, tabs or semicolons, whichever the first line has most of."""
     start = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(",\t;", key=start.count)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    reader = csv.reader(text_lines(text), delimiter=separator)
     try:
         for fields in reader:
-            if any(field.strip() for field in fields):
+            if any(field.strip(BLANKS) for field in fields):
                 yield reader.line_num, [text_of_cell(field.strip(" \t")) for field in fields]
     except csv.Error as error:
         raise InputError(f"{name}:{reader.line_num}: expected a table, found a broken line ({error})") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from io import TextIOWrapper
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 #: Temporary files being written, for a signal handler that ends the process.
 unfinished: set[str] = set()
+_TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.gainful\.tmp")
 
 
 @contextlib.contextmanager
@@ -60,11 +62,20 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
     if old_mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(None, "the file is read-only")
     directory, name = os.path.split(target)
-    temporary = os.path.join(directory, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
-    unfinished.add(temporary)
+    _remove_abandoned(directory)
+    temporary, lock = "", -1
     try:
-        # Unlike the standard library's temporary files, a new file gets the permissions that the umask gives.
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        while True:
+            temporary = os.path.join(directory, f".{name[:40]}.{os.urandom(6).hex()}.gainful.tmp")
+            unfinished.add(temporary)
+            # Unlike the standard library's temporary files, a new file gets the permissions that the umask gives.
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            is_locked = _lock(descriptor, waits=True)
+            if os.path.exists(temporary):
+                break
+            os.close(descriptor)  # another process took it for abandoned before it was locked
+        lock = os.dup(descriptor) if is_locked else -1
+        with open(descriptor, "wb") as file:
             yield file
             file.flush()
             if old_mode is not None:
@@ -75,6 +86,28 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)  # it has its final name already, unless something failed
         unfinished.discard(temporary)
+        if lock >= 0:
+            os.close(lock)
+
+
+def _lock(descriptor: int, *, waits: bool) -> bool:
+    """Lock a file until all of its descriptors are closed, and return whether that succeeded."""
+    try:
+        import fcntl  # not on Windows
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove_abandoned(directory: str) -> None:
+    """Remove the temporary files of processes that were killed: nobody holds their locks."""
+    with contextlib.suppress(OSError):
+        for path in [os.path.join(directory, each) for each in os.listdir(directory) if _TEMPORARY.fullmatch(each)]:
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                if _lock(file.fileno(), waits=False):
+                    os.unlink(path)
 
 
 @contextlib.contextmanager

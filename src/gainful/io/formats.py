@@ -28,7 +28,7 @@ from gainful.io.columns import (
     unknown_separator,
 )
 from gainful.io.sources import HEAD, Text, shown_text
-from gainful.notation import choose, json_or_none, printable, read_duration, text_of_id
+from gainful.notation import choose, json_or_none, load_json, printable, read_duration, text_of_id
 
 #: What a missing query number of a session means: that something is wrong, or an empty result page.
 GAPS = ("error", "empty")
@@ -37,7 +37,7 @@ SEPARATOR = "_"
 
 _BOM = b"\xef\xbb\xbf"
 #: How UTF-16 begins: with a byte order mark, or as JSON without one.
-_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0{", b"{\0", b"\0[", b"[\0")
+_WIDE = re.compile(rb"\xff\xfe|(\0\0)?\xfe\xff|\0{1,3}[{\[]|[{\[]\0")
 #: What spreadsheets may write first: which separator follows.
 _SEPARATOR_LINE = re.compile(rb"sep=.")
 _LEVEL = re.compile(rb"L\d+")
@@ -99,7 +99,7 @@ class Sample:
     def __init__(self, text: Text, columns: Mapping[str, str], run: bool = True) -> None:
         self.is_parquet = text.head.startswith(b"PAR1")
         if not self.is_parquet:
-            _refuse_binary(text.head, text.name)
+            refuse_binary(text.head, text.name)
         self.name, self.columns, self.run = text.name, columns, run
         self.line = self._first_line(text)
         self.fields = self.line.split(None, 6)  # no format is known by more than these
@@ -317,7 +317,7 @@ def format_of(text: Text, how: Reading, *, run: bool) -> str:
     """The format of a text, given or recognised; ``trec`` where nothing else fits."""
     if how.format is not None:
         if how.format != "parquet":
-            _refuse_binary(text.head, text.name)
+            refuse_binary(text.head, text.name)
         return how.format
     found = fitting_format(Sample(text, how.columns, run), FORMATS) or "trec"
     if found == "trec" and b"\n" not in text.head and b"\r" in text.head.rstrip():
@@ -356,20 +356,23 @@ def _has_scalar(value: object) -> bool:
     return isinstance(value, dict) and any(not isinstance(each, (dict, list)) for each in value.values())
 
 
-def _refuse_binary(head: bytes, name: str) -> None:
+def refuse_binary(head: bytes, name: str) -> None:
     """Refuses what is no text in UTF-8."""
     if head.startswith(b"PK\x03\x04"):
         raise InputError(
             f"{name}: expected text or parquet, found a zip file or a spreadsheet", "save the sheet as CSV, or unzip it"
         )
-    if head[:2] in _UTF16:
-        raise not_utf8(name)
+    if _WIDE.match(head):
+        raise _not_utf8(name, head)
     if b"\0" in head:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
-def not_utf8(name: str, hint: str = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8") -> InputError:
-    """What is said of a text in another encoding."""
+def _not_utf8(name: str, head: bytes) -> InputError:
+    """What is said of a text in another encoding, which its beginning tells."""
+    encoding = "UTF-32" if b"\0\0" in head[:4] else "UTF-16"
+    convert = f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8"
+    hint = convert if b"\0" in head else "is this a table? Save it as UTF-8"
     return InputError(f"{name}: expected UTF-8 text, found other bytes", hint)
 
 
@@ -390,7 +393,7 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
     try:
         content = str(text.buffer, WINDOWS)
     except UnicodeDecodeError as error:
-        raise not_utf8(text.name, "is this a table? Save it as UTF-8") from error
+        raise _not_utf8(text.name, b"") from error
     note = f"{text.name}: not UTF-8; read as Windows-1252"
     return Text.of_view(content.encode(), text.name), (note,)
 
@@ -400,9 +403,9 @@ def parse_json(data: bytes, name: str, where: str) -> Any:
     import json
 
     if not json.detect_encoding(data).startswith("utf-8"):
-        raise not_utf8(name)
+        raise _not_utf8(name, data)
     try:
-        return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+        return load_json(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         # A text that ends too early is shown by its last line.
         text = error.doc.rstrip()
@@ -418,7 +421,8 @@ def parse_json(data: bytes, name: str, where: str) -> Any:
     except RecursionError as error:
         raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
     except ValueError as error:
-        raise InputError(f"{where}: expected JSON, found {error}") from error
+        found = "a number of more than 4,300 digits" if str(error).startswith("Exceeds the limit") else str(error)
+        raise InputError(f"{where}: expected JSON, found {found}") from error
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

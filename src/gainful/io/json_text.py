@@ -271,7 +271,7 @@ def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool
     """Documents and values from ``{id: value}``, or from what lists hold."""
     if isinstance(value, dict):
         refuse_plain(reading.columns, where)
-        return _valued(query, list(value), list(value.values()), where, run)
+        return Entry(query, list(value), list(value.values()), where)
     if not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
         raise InputError(f"{where}: expected {expected}, found {described(value)}")
@@ -309,14 +309,6 @@ def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[
     documents, values = [document for document, _ in pairs], [value for _, value in pairs]
     if not run and all(value is None for value in values):
         return Entry(query, documents, None, where)
-    return _valued(query, documents, values, where, run)
-
-
-def _valued(query: object, documents: list[object], values: list[object], where: str, run: bool) -> Entry:
-    """An entry, unless a value is true or false: Python would take these for numbers."""
-    if bool in set(map(type, values)):
-        at = next(i for i, value in enumerate(values) if isinstance(value, bool))
-        json_number(values[at], f"{where}[{documents[at]!r}]", "score" if run else "grade")
     return Entry(query, documents, values, where)
 
 

@@ -19,12 +19,11 @@ from gainful.io.columns import (
     find_role,
     folded,
     is_called,
-    text_of_header,
 )
-from gainful.io.formats import first_line, in_utf8, parse_json
+from gainful.io.formats import in_utf8, parse_json, refuse_binary
 from gainful.io.json_text import json_lines
 from gainful.io.rows import dicts_of_frame, is_frame, read_id
-from gainful.io.sources import Source, Text, as_source, open_source, text_lines
+from gainful.io.sources import BLANKS, Source, Text, as_source, open_source, text_lines
 from gainful.notation import number_text, printable, read_number, text_of_id
 
 _BOM = b"\xef\xbb\xbf"
@@ -66,6 +65,7 @@ def read_records(
         from gainful.io.frames import open_parquet
 
         return read_records(open_parquet(text), text.name, id_names)
+    refuse_binary(text.head, text.name)
     return _json_records(text, key) if head[:1] in (b"{", b"[") else list(_line_records(text, id_names, bare))
 
 
@@ -153,7 +153,7 @@ def read_intents(value: object, given: Mapping[str, str]) -> dict[bytes, dict[by
             places = find_all(INTENT_NAMES, names, given, name)
             query, intent, shares[intent] = (cells[places[role]] for role in INTENT_NAMES)
         elif set(names) <= {"query_id", "text"}:  # a line without a header
-            query, intent, shares[intent] = [*re.split(r"[\s,;]+", " ".join(map(str, cells))), "", ""][:3]
+            query, intent, shares[intent] = [*re.split(r"[ \t,;]+", " ".join(map(str, cells))), "", ""][:3]
         else:
             query, shares = cells[0], dict(zip(names[1:], cells[1:], strict=True))
         of_query = found.setdefault(id_of_cell(query, record.where), {})
@@ -226,16 +226,17 @@ def _json_records(text: Text, key: str) -> list[Record]:
 def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[Record]:
     """Rows below a header; or lines that begin with an id, where there is none."""
     content = bytes(in_utf8(text)[0].buffer).removeprefix(_BOM).decode("utf-8")
-    header = text_of_header(first_line(text.head))
+    header = next((line for line in text_lines(content) if line.strip(BLANKS) and not line.startswith("#")), "")
     separator = next(
         (mark for mark in "\t,;" if any(is_called(name.strip().strip('"'), id_names) for name in header.split(mark))),
         None if bare else next((mark for mark in ",;" if mark in header), None),
     )
     if separator is None:
         for number, line in enumerate(text_lines(content), 1):
-            if line.strip() and not line.startswith("#"):
-                identifier, _, rest = re.sub(r"[\t,;]| +", "\t", line.strip(), count=1).partition("\t")
-                values = {"query_id": identifier, "text": rest.strip()} if rest.strip() else {"query_id": identifier}
+            if line.strip(BLANKS) and not line.startswith("#"):
+                identifier, _, rest = re.sub(r"[\t,;]| +", "\t", line.strip(BLANKS), count=1).partition("\t")
+                about = rest.strip(BLANKS)
+                values = {"query_id": identifier, "text": about} if about else {"query_id": identifier}
                 yield Record(values, f"{text.name}:{number}")
         return
     reader = csv.reader(text_lines(content), delimiter=separator, strict=True)
@@ -243,7 +244,7 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
     try:
         for row in reader:
             where = f"{text.name}:{reader.line_num}"
-            if not any(cell.strip() for cell in row) or (names is None and row[0].startswith("#")):
+            if not any(cell.strip(BLANKS) for cell in row) or (names is None and row[0].startswith("#")):
                 continue
             if names is None:
                 names = [name.strip() for name in row]
@@ -253,7 +254,7 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
             elif len(row) != len(names):
                 raise InputError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
             else:
-                yield Record(dict(zip(names, (cell.strip() for cell in row), strict=True)), where)
+                yield Record(dict(zip(names, (cell.strip(BLANKS) for cell in row), strict=True)), where)
     except csv.Error as error:
         where = f"{text.name}:{reader.line_num}"
         raise InputError(f"{where}: expected a row of a table, found quotes that do not fit ({error})") from error

@@ -19,7 +19,7 @@ import numpy as np
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.frozen import dataclass, field, replace
 from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_roles, folded, is_list_name
-from gainful.io.sources import WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
+from gainful.io.sources import BLANKS, WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
 from gainful.notation import bytes_of_id, json_or_none, printable, some_of, text_of_id
@@ -157,14 +157,14 @@ def read_id(value: object, where: str) -> bytes:
 
 def read_value(value: object, where: str, what: str) -> float:
     """A finite grade or score from a Python number."""
-    if isinstance(value, (Real, np.bool_)):
+    if isinstance(value, Real) and not isinstance(value, bool):
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isfinite(number):
             return number
-    found = _integer_text(value, where) if isinstance(value, int) else repr(value)
+    found = _integer_text(value, where).lower() if isinstance(value, int) else repr(value)
     raise InputError(f"{where}: expected a finite number as {what}, found {found}")
 
 
@@ -569,7 +569,8 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
 
 
 def _between(cell: bytes, mark: bytes) -> list[bytes]:
-    return [part.strip() for part in cell.split(mark) if part.strip()]
+    parts = (part.strip(BLANKS.encode()) for part in cell.split(mark))
+    return [part for part in parts if part]
 
 
 def _listed(cell: bytes) -> list[bytes]:
@@ -683,7 +684,8 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
     numbers = None
     if without is None:
         values = list(chain.from_iterable(entry.values or () for entry in with_values))
-        if all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in set(map(type, values))):
+        kinds = set(map(type, values))
+        if bool not in kinds and all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
             with suppress(OverflowError):
                 numbers = np.array(values, np.float64)
         if numbers is None or not np.isfinite(numbers).all():

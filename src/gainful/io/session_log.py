@@ -18,6 +18,7 @@ from gainful.io.columns import DEFAULT_GAP, GUESSED_SYSTEMS, LISTINGS, is_called
 from gainful.io.formats import Reading
 from gainful.io.rows import Origin, Spans, ids_of, refuse_rows
 from gainful.io.session_records import SessionRows, read_times
+from gainful.io.sources import BLANKS
 from gainful.kernel.arrays import Floats, offsets_of
 from gainful.notation import count_of, number_text, printable, some_of, text_of_id
 
@@ -26,6 +27,7 @@ _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 #: So deep may be clicked where the results above are not in the log.
 _DEEPEST_CLICK = 1000
 _EMPTY = (b"", b"-")
+_BLANKS = BLANKS.encode()
 #: What logs call rows of results that were shown, and of those that were clicked.
 _SHOWN = frozenset((b"impression", b"impressions", b"view", b"show", b"shown", b"search", b"serp"))
 _CLICKED = frozenset((b"click", b"clicks", b"clicked"))
@@ -47,7 +49,7 @@ def log_rows(
             left = f"{count_of(clicks, 'click')} left out"
             notes += (f"column '{names[roles['event']]}': lists are what was shown; {left}",)
     sessions = log.sessions(rows, gap)
-    labels = {r: [each.strip() for each in ids_of(found[r])] for r in ("topic", "user", "system") if r in found}
+    labels = {r: [each.strip(_BLANKS) for each in ids_of(found[r])] for r in ("topic", "user", "system") if r in found}
     if "system" in roles and "system" not in how.columns and is_called(names[roles["system"]], GUESSED_SYSTEMS):
         # It may be something else, unless the log has several and every session one.
         told = [{labels["system"][row] for row in rows} - {b""} for _, rows in sessions]
@@ -98,7 +100,7 @@ class _Log:
         # What judgments call a query is its id, or else its text.
         texts = found.get("query_id", found.get("text"))
         self._has_text = texts is not None
-        self.texts = [b""] * len(self.who) if texts is None else [text.strip() for text in ids_of(texts)]
+        self.texts = [b""] * len(self.who) if texts is None else [text.strip(_BLANKS) for text in ids_of(texts)]
         self._times = self._seconds(found.get("time"))
         unknown = [math.nan] * len(self.who)
         self._grades, self._costs = (found[role].tolist() if role in found else unknown for role in ("grade", "cost"))
@@ -202,15 +204,15 @@ def _cells(found: Spans | list[Sequence[bytes]], name: str, *, may_list: bool) -
     """The documents of every row, and whether rows hold whole lists: between ``|`` or blanks, or as Python has them."""
     if isinstance(found, list):
         return found, any(len(each) > 1 for each in found) or is_called(name, LISTINGS)
-    cells = [cell.strip() for cell in ids_of(found)]
+    cells = [cell.strip(_BLANKS) for cell in ids_of(found)]
     single: list[Sequence[bytes]] = [[] if cell in _EMPTY else [cell] for cell in cells]
     if not may_list:
         return single, False
     if any(b"|" in cell for cell in cells):
         return [_parts(cell.split(b"|")) for cell in cells], True
     if cells and all(_QUOTED.fullmatch(text_of_id(cell)) or cell in (*_EMPTY, b"[]") for cell in cells):
-        return [_parts(re.split(rb"[\[\]'\",\s]+", cell)) for cell in cells], True
-    words = [cell.split() for cell in cells]
+        return [_parts(re.split(rb"[\[\]'\", \t\r\n]+", cell)) for cell in cells], True
+    words = [re.findall(rb"[^ \t\r\n]+", cell) for cell in cells]
     # A title is one document, however many words it has; ids have digits.
     are_ids = any(len(each) > 1 for each in words) and all(re.search(rb"\d", word) for each in words for word in each)
     if are_ids or is_called(name, LISTINGS):
@@ -219,4 +221,4 @@ def _cells(found: Spans | list[Sequence[bytes]], name: str, *, may_list: bool) -
 
 
 def _parts(parts: Iterable[bytes]) -> list[bytes]:
-    return [part.strip() for part in parts if part.strip() not in _EMPTY]
+    return [part.strip(_BLANKS) for part in parts if part.strip(_BLANKS) not in _EMPTY]

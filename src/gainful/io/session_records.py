@@ -23,7 +23,7 @@ from gainful.errors import InputError, option
 from gainful.io.formats import Reading
 from gainful.io.json_text import described
 from gainful.io.rows import MOST_SHOWN, Origin, Rows, Spans, input_error, line_text, read_id, refuse_rows
-from gainful.io.sources import Text, shown_text
+from gainful.io.sources import BLANKS, Text, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats
 from gainful.notation import NUMBER, number_text, printable, text_of_id
@@ -427,7 +427,7 @@ def _turn(interaction: Element, name: str) -> TurnRecord:
         documents = [documents[i] for i in by_rank(ranks, places)]
     stamps = [] if started is None else [read_stamp(started, where)]
     return TurnRecord(
-        where, interaction.findtext("query", "").strip(), documents=documents, number=number, stamps=stamps
+        where, interaction.findtext("query", "").strip(BLANKS), documents=documents, number=number, stamps=stamps
     )
 
 
@@ -435,14 +435,14 @@ def _document(result: Element, where: str) -> bytes:
     """The id of the document, or its URL where there is none."""
     named = [child for child in result if _DOCUMENT.fullmatch(child.tag)]
     for child in (*named, *result.iterfind("url")):
-        text = (child.text or "").strip()
+        text = (child.text or "").strip(BLANKS)
         if text:
             return read_id(text, where)
     raise InputError(f"{where}: expected a result with an id (clueweb12id) or a url, found neither")
 
 
 def _attribute(element: Element, name: str, where: str) -> str:
-    value = element.get(name, "").strip()
+    value = element.get(name, "").strip(BLANKS)
     if not value:
         raise InputError(f"{where}: expected <{element.tag} {name}=...>, found none", f"a log is {_SHAPE}")
     return value

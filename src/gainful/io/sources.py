@@ -35,6 +35,9 @@ _SMALLEST_STEP = 128
 #: So many names of a folder are looked at to find one that was meant.
 _MOST_ENTRIES = 10_000
 
+#: Surrounds the fields of a side table; any other character, of Unicode's blanks too, belongs to the field.
+BLANKS = " \t\r\n"
+
 #: So many characters of a line are shown.
 WIDEST_LINE = 120
 #: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.

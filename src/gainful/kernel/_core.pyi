@@ -118,11 +118,12 @@ class Joined(TypedDict):
     extra_ids: list[bytes]  # queries of the run that the index does not have, in byte order
     list_count: int  # queries in the run
     row_count: int  # rows in the run
-    # These four count in judged queries only, so that the parts of a job add up:
+    # These five count in judged queries only, so that the parts of a job add up:
     duplicate_count: int  # rows that keep_first dropped
     rank_conflicts: int  # order score: rows ranked (by the rank column) before a row with a strictly higher score
     float32_ties: int  # order score, float32: rows in a group of equal scores that float64 tells apart
     tied_count: int  # order score: rows with the score of another of their list
+    inexact_ties: int  # those of them whose equal scores are 2^53 or more, or -2^53 or less
     facts: ListFacts | None  # of all lists, where they were asked for
     faults: list[Fault]
     fault_count: int

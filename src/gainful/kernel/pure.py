@@ -248,6 +248,7 @@ class _Run:
         self.compared: list[float] = compared.tolist()
         self.faults: list[Fault] = []
         self.duplicate_count = self.rank_conflicts = self.float32_ties = self.tied_count = 0
+        self.inexact_ties = 0
 
     def first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
         """Each document's first row among these, in the order of these."""
@@ -276,7 +277,9 @@ class _Run:
                 seen, left = min(len(tied), left), left - min(len(tied), left)
                 self.tied_count += seen if len(tied) > 1 else 0
                 # With a float32 some scores are only equal after the rounding.
-                self.float32_ties += seen if len({self.score[row] for row in tied}) > 1 else 0
+                scores = {self.score[row] for row in tied}
+                self.float32_ties += seen if len(scores) > 1 else 0
+                self.inexact_ties += seen if len(scores) == 1 < len(tied) and abs(scores.pop()) >= 2**53 else 0
         kept = list(self.first_rows(ordered).values())
         if len(kept) < len(rows):
             self.duplicate_count += len(rows) - len(kept) if judged else 0
@@ -374,6 +377,7 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
         "rank_conflicts": run.rank_conflicts,
         "float32_ties": run.float32_ties,
         "tied_count": run.tied_count,
+        "inexact_ties": run.inexact_ties,
         "facts": _fact_columns(run, query_ids, facts) if options.want_facts else None,
         "faults": earliest(run.faults),
         "fault_count": len(run.faults),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Protocol
@@ -255,10 +256,13 @@ def seen_blocks(
 
 def computed(measure: Computing, block: Block) -> Floats:
     """A measure's scores of a block, checked: one finite number or NaN per query."""
-    values = np.asarray(measure.compute(block), np.float64)
-    if values.shape != (block.size,) or np.isinf(values).any():
-        raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {values!r}")
-    return values
+    found = measure.compute(block)
+    with suppress(TypeError, ValueError):
+        if (values := np.asarray(found)).dtype.kind in "biufO":  # NumPy would drop an imaginary part and read texts
+            values = values.astype(np.float64, copy=False)
+            if values.shape == (block.size,) and not np.isinf(values).any():
+                return values
+    raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {found!r}")
 
 
 def score_list(

@@ -16,7 +16,7 @@ from gainful.errors import UsageError, for_asker, warns
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass, replace
-from gainful.io.sources import open_source, text_lines
+from gainful.io.sources import BLANKS, open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
@@ -244,18 +244,19 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for text in texts:
         if "=" not in text or os.path.isfile(text):
             content = bytes(open_source(text).data).decode("utf-8", "surrogateescape")
-            lines += [line.strip() for line in text_lines(content) if line.strip() and not line.startswith("#")]
+            stripped = (line.strip(BLANKS) for line in text_lines(content) if not line.startswith("#"))
+            lines += filter(None, stripped)
         else:
             lines.append(text)
     found: dict[str, tuple[str, ...]] = {}
     for line in lines:
         name, equals, members = line.partition("=")
-        parts = tuple(part.strip() for part in members.split(","))
-        if not equals or not name.strip() or not all(parts):
+        name, parts = name.strip(BLANKS), tuple(part.strip(BLANKS) for part in members.split(","))
+        if not equals or not name or not all(parts):
             raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(line)}'")
-        if name.strip() in found:
-            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
-        found[name.strip()] = parts
+        if name in found:
+            raise UsageError(f"groups: expected every name once, found '{printable(name)}' twice")
+        found[name] = parts
     return found
 
 
