@@ -26,8 +26,9 @@ _HELP = ("--help", "--help-all")
 _GROUPS: Mapping[str, str] = {
     "Input": """--qrels --run --runs --sessions --letor --from --name --query --session --documents |
         --exclude --items --training --intents --queries --by --weights --only-queries --exclude-queries --session-gap
-        --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
-        --gaps --topics --threads --max-memory --engine --master --other-qrels --at-least --topic""",
+        --scale --rows --better --qrels-format --run-format --session-format --columns --grades --feature
+        --session-separator --gaps --topics --threads --max-memory --engine
+        --master --other-qrels --at-least --topic""",
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
         --average --cost-query --cost-document""",
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
