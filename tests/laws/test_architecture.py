@@ -68,20 +68,20 @@ MOST_PARAMETERS = 12
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
-    "cli": 3_150,
+    "cli": 3_190,
     "compat": 1_790,
-    "data": 3_780,
+    "data": 3_920,
     "evaluation": 4_090,
-    "io": 5_190,
+    "io": 5_225,
     "kernel": 1_340,
-    "measures": 9_990,
-    "pages": 800,
+    "measures": 10_020,
+    "pages": 840,
     "render": 2_560,
     "stats": 6_400,
-    "tasks": 15_840,
+    "tasks": 15_760,
     "top": 1_850,
     "gainful_papers": 6_600,
-    "tests": 50_650,
+    "tests": 50_900,
 }
 
 

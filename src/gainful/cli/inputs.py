@@ -27,7 +27,10 @@ def read_grades(text: str | None) -> Mapping[str, float]:
     """Return the grades of words, from WORD=GRADE,..."""
     pairs = [part.rpartition("=") for part in (text or "").split(",") if part.strip()]
     if not all(word.strip() for word, _, _ in pairs):
-        raise UsageError(f"--grades: expected WORD=GRADE,..., found '{text}'", "--grades Perfect=3,Good=2,Fair=1,Bad=0")
+        hint = (
+            f"gainful explain nDCG@6 --grades {text} --detail takes a list of grades" if "=" not in str(text) else None
+        )
+        raise UsageError(f"--grades: expected WORD=GRADE, such as Perfect=3,Good=2, found '{text}'", hint)
     return {word.strip(): read_number(grade.strip(), f"--grades: {word.strip()}") for word, _, grade in pairs}
 
 

@@ -39,7 +39,7 @@ _INSTEAD: Mapping[str, str] = {
     "--plot --chart --figure": _DRAWING,
     "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
     "tests whether systems differ",
-    "--grades --unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades, and says "
+    "--unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades, and says "
     "what other tools compute for it; --figure FILE draws it",
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
     "--confidence --confidence-level": "--alpha 0.05 is a confidence of 95 %",

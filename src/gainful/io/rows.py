@@ -277,8 +277,7 @@ def hint_for(code: int, *, run: bool) -> str:
         return "order=rank and ties=rank need the rank column"
     if code == DUPLICATE:
         return "duplicates=first (--duplicates first) keeps the best ranked of them"
-    words = "" if run else f"; {option('grades')} says what words are worth"
-    return f"numbers are decimal, like 2, -0.5 or 1e-3{words}"
+    return "numbers are decimal, like 2, -0.5 or 1e-3"
 
 
 #: Ids as spans of bytes: id i is data[start[i] : start[i] + length[i]].

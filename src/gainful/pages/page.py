@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -195,6 +195,46 @@ class Page:
     def detailed(self) -> Page:
         """The page with details for all."""
         return replace(self, parts=tuple(self.all_parts))
+
+    def renamed(self, names: Mapping[str, str], used: set[str] | None = None) -> Page:
+        """The page with other names for systems and measures, in columns, cells, sentences and charts; conventions keep
+        theirs. The names that were found are added to ``used``.
+
+        >>> table = Table((Column("run"), Column("RR", "number")), (("a", 0.5),), "RR by run")
+        >>> page = Page("demo", (table, "a has RR 0.5."), (Conventions("RR", "RR"),)).renamed({"RR": "MRR", "a": "A"})
+        >>> [column.name for column in page.parts[0].columns], page.parts[0].rows, page.parts[1], page.notes
+        (['run', 'MRR'], (('A', 0.5),), 'A has MRR 0.5.', ('RR',))
+        """
+        if not names:
+            return self
+        listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        pattern = re.compile(rf"(?<![\w@.-])(?:{listed})(?![\w@(-]|\.\w)")
+
+        seen = set() if used is None else used
+
+        def other(name: Any) -> Any:
+            if name in names:
+                seen.add(name)
+            return names.get(name, name)
+
+        def of(value: Any) -> Any:
+            if isinstance(value, str):
+                text = pattern.sub(lambda found: str(other(found[0])), value)
+                return value if isinstance(value, Conventions) else type(value)(text)
+            if isinstance(value, Table):
+                rows = tuple(tuple(map(other, row)) for row in value.rows)
+                about = {"title": of(value.title), "notes": of(value.notes), "columns": of(value.columns)}
+                return replace(value, rows=rows, **about)
+            if isinstance(value, (tuple, list)):
+                found = [of(each) for each in value]
+                return value._make(found) if hasattr(value, "_make") else type(value)(found)
+            if is_dataclass(value) and not isinstance(value, type):
+                return replace(
+                    value, **{each.name: of(getattr(value, each.name)) for each in fields(value) if each.init}
+                )
+            return value
+
+        return replace(self, parts=of(self.parts), notes=of(self.notes), systems=of(self.systems))
 
     def without_repeats(self) -> Page:
         """The page with every note and caption where it stands first: people read it once. Tables that are to stand by
