@@ -78,11 +78,11 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     ends = [[float(end) for end in text.split(" to ")] for text in opened.texts("table.leaderboard .ends")]
     assert ends == [pytest.approx([mean - half, mean + half], abs=1e-4) for mean in expected]
     heads, about = "table.leaderboard thead th:not([hidden])", opened.page.locator("#leaderboard .note")
-    assert opened.texts(heads)[-5:] == ["nDCG@10", "95 % interval", "AP", "Group", "Judged@10"]
+    assert opened.texts(heads)[-5:] == ["nDCG@10", "95% interval", "AP", "Group", "Judged@10"]
     assert "Intervals: nDCG@10, simultaneous" in about.inner_text()
     for state, name in (({"depth": 5}, "nDCG@5"), ({"depth": 10, "base": 3}, "nDCG@10 as set")):
         opened.set(**state)
-        assert opened.texts(heads)[-6:-2] == [name, "95 % interval", "nDCG@10", "AP"]
+        assert opened.texts(heads)[-6:-2] == [name, "95% interval", "nDCG@10", "AP"]
         assert f"Intervals: {name}, of each mean by itself (t)." in about.inner_text()
     opened.set(base=2)
     table.get_by_role("button", name="AP").click()
@@ -229,7 +229,7 @@ def test_judgments_of_relevant_documents_only_raise_no_alarm(show: Show) -> None
     qrels, runs = collection()
     few = {query: dict(list(grades.items())[:3]) for query, grades in qrels.items()}
     section = see(show(few, runs, ["nDCG@10"]), "holes")
-    assert section.locator("[data-low]").count() and "Shaded: below 80 % are judged" in section.inner_text()
+    assert section.locator("[data-low]").count() and "Shaded: below 80% are judged" in section.inner_text()
     relevant = {query: {d: grade for d, grade in grades.items() if grade} for query, grades in qrels.items()}
     section = see(show(relevant, runs, ["nDCG@10"]), "holes")
     assert not section.locator("[data-low]").count() and "Shaded" not in section.inner_text()

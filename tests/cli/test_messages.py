@@ -414,7 +414,7 @@ def test_options_by_the_names_of_others(files, name):
         ("compare qrels r.run r.run --pvalue 0.01", "it is --alpha"),
         ("compare qrels r.run r.run --alpha-level 0.01", "it is --alpha"),
         ("eval qrels r.run --pvalue 0.01", "gainful compare QRELS RUN RUN tests"),
-        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 is a confidence of 95 %"),
+        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 is a confidence of 95%"),
         ("compare qrels r.run r.run --min-rating 4", "it is --rel"),
         ("eval qrels r.run -m p@2 --floor 0.45", "--floor 'p@2>=0.45'"),
         ("eval qrels r.run --per-query", "it is --by-query"),

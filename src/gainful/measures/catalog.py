@@ -155,7 +155,10 @@ def asked_names(texts: Iterable[str]) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     for text in chain.from_iterable(map(_alternatives, texts)):
-        match, measures = _MEASURE.fullmatch(text), _named(text)
+        match = _MEASURE.fullmatch(text)
+        measures: list[Measure] = []
+        with contextlib.suppress(UsageError):  # existing scores may have a name of their own
+            measures += _named(text)
         if len(measures) == 1:
             is_named = match is not None and match["name"] in ALL_MEASURES
             names.setdefault(str(measures[0]), str(measures[0]) if is_named else text.strip())

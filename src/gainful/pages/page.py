@@ -28,7 +28,7 @@ class Column:
 
     ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
     no value. ``for_machines`` is what only csv, jsonl and trec write, because people read it elsewhere on the page.
-    ``get`` takes the value from a record, of which :meth:`Table.of` makes a row.
+    ``get`` takes the value from a record, of which :meth:`Table.of` makes a row. Numbers may be ``signed``.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Column:
     none: str = "-"
     for_machines: bool = False
     get: Callable[[Any], Cell] | None = field(default=None, compare=False)
+    signed: bool = False
 
     @property
     def decimals(self) -> int:
@@ -85,16 +86,17 @@ class Table:
         return max(1, texts)
 
 
-_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
-_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d*))?(?: ← ([\w.]+))?")
+_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "+": "number", "%": "share", "±": "difference"}
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±+])(\d*))?(?: ← ([\w.]+))?")
 
 
 def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
     """The columns of a table as its head reads, with a bar between names, or one by one.
 
-    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.12`` those with twelve places,
-    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text. ``← test.sizes.0`` is where
-    a record has the value, if not in the attribute of that name: None where there is nothing on the way.
+    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers, ``.12`` those with twelve places and
+    ``+4`` those with a sign, ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
+    ``← test.sizes.0`` is where a record has the value, if not in the attribute of that name: None where there is
+    nothing on the way.
 
     >>> [(column.name, column.kind, column.places) for column in head("run | documents # ← n | AP .12")]
     [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]
@@ -105,7 +107,8 @@ def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = 
         assert found is not None  # any text is a name
         name, kind, places, path = found.groups()
         how = _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines
-        columns.append(Column(name, *how, get=partial(_at, path.split(".")) if path else None))
+        get = partial(_at, path.split(".")) if path else None
+        columns.append(Column(name, *how, get=get, signed=kind == "+"))
     return tuple(columns)
 
 
