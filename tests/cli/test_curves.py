@@ -88,7 +88,7 @@ class TestJsonLines:
         result = files("-m", "nDCG", "--format", "jsonl")
         [read] = result.lines[0]["sideways"]
         assert (read["measure"], read["reaches"], read["last_rises"]) == ("nDCG", [], [])
-        assert any(line.get("note", "").startswith("not read sideways") for line in result.lines)
+        assert any(line.get("note", "").startswith("no ranks to the ideal's gain") for line in result.lines)
         [read] = files("-m", "nDCG", "--reference", "two", "--format", "jsonl").lines[0]["sideways"]
         assert (read["measure"], read["average"]) == ("nDCG", "mean of ratios")
 

@@ -68,7 +68,7 @@ MOST_PARAMETERS = 12
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
-    "cli": 3_190,
+    "cli": 3_195,
     "compat": 1_790,
     "data": 3_920,
     "evaluation": 4_090,
@@ -78,7 +78,7 @@ MOST_LINES = {
     "pages": 840,
     "render": 2_560,
     "stats": 6_400,
-    "tasks": 15_760,
+    "tasks": 15_780,
     "top": 1_850,
     "gainful_papers": 6_600,
     "tests": 50_900,

@@ -182,7 +182,7 @@ def verdict_text(report: GateReport) -> str:
     lines = [f"{VERDICTS[report.verdict].word}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
     collapsed = len({each.query for each in report.collapsed})
     if collapsed:
-        share = f"{COLLAPSED:.0%}".replace("%", " %")
+        share = f"{COLLAPSED:.0%}"
         lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least {share} of the score).")
     if report.verdict == "warning" and not report.is_strict:
         lines.append(f"A warning does not fail; {for_asker('with --strict', 'with strict=True')} it does.")
