@@ -68,7 +68,7 @@ MOST_PARAMETERS = 12
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
-    "cli": 3_195,
+    "cli": 3_200,
     "compat": 1_790,
     "data": 3_920,
     "evaluation": 4_090,

@@ -61,6 +61,10 @@ class GroupedCommand(click.Command):
             )
         )
 
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The first sentence, whole."""
+        return super().get_short_help_str(10 * limit)
+
     def get_help(self, ctx: click.Context) -> str:
         """The help; what would not fit two screens is left to that in full."""
         text = super().get_help(ctx)
