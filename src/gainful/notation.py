@@ -32,9 +32,9 @@ def percent_text(share: float) -> str:
     """A share in per cent.
 
     >>> percent_text(0.05), percent_text(0.999)
-    ('5 %', '99.9 %')
+    ('5%', '99.9%')
     """
-    return f"{number_text(round(100 * share, 10))} %"
+    return f"{number_text(round(100 * share, 10))}%"
 
 
 def read_number(value: object, what: str) -> float:

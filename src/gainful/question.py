@@ -159,6 +159,7 @@ _INSTEAD: Mapping[str, str] = {
     "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
     "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',
     "only marks sort chart": "it is how a result is shown: compare(...).page(marks=...), .table() or .plot()",
+    "grades": 'Qrels.of(judgments, grades={"Good": 1, "Bad": 0}) reads words as grades',
     "qrels": 'judgments come first, without a name: compare("qrels.txt", {"old": run, "new": run})',
     "places": "it is how a result is shown: result.page(places=...)",
 }

@@ -117,7 +117,7 @@ def process_environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture
 def few_flips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of what a page looks like: 1,000 flips of signs instead of 100,000, unless others are asked for, and
+    """For tests of what a page looks like: 1,000 random sign flips instead of 100,000, unless others are asked for, and
     200 resamples instead of 2,000 where an effect is described."""
     for module in (anova, families, paired_tests):
         monkeypatch.setattr(module, "FLIPS", 1_000)

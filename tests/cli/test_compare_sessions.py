@@ -65,7 +65,7 @@ def test_paired_sessions_are_said_to_be_sessions(command):
     command.write("two.run", "c1_1 Q0 x 1 9 me\nc1_2 Q0 x 1 9 me\nc2_1 Q0 a 1 9 me\nc3_1 Q0 a 1 9 me\n")
     result = command("compare", "--sessions", "turns.txt", "one.run", "two.run", "--quiet")
     assert result.code == 0, result.err
-    assert "3 sessions" in result.words and "Sessions that speak most for two" in result.words
+    assert "3 sessions" in result.words and "Sessions that favour two" in result.words
     assert "quer" not in result.words.replace("judged-by:query", "")
 
 
@@ -103,7 +103,7 @@ def test_users_from_the_table_of_topics(files):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (("power", "--difference", "0.2", "--width", "0.3"), ("with 8 sessions, a difference", "anova sessions")),
+        (("power", "--difference", "0.2", "--width", "0.3"), ("8 sessions can show a difference of", "anova sessions")),
         (("agree", "--draws", "20"), ("order 3 systems on 8 sessions", "resamples of the sessions")),
         (
             ("stability", "--draws", "20", "--topics", "first"),

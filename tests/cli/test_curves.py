@@ -51,9 +51,9 @@ class TestJsonLines:
     def test_bands(self, files):
         result = files("-m", "CG@3", "--draws", "200", "--format", "jsonl")
         rows = [row for row in result.lines if row.get("run") == "one" and "rank" in row]
-        # A mean of two drawn queries is one of three values; the middle 95 % of 200 draws reach both ends.
+        # A mean of two drawn queries is one of three values; the middle 95% of 200 draws reach both ends.
         assert [(row["low"], row["high"]) for row in rows] == [(1.0, 2.0), (1.0, 2.0), (1.0, 5.0)]
-        note = "band: 95 % percentile bootstrap over 2 queries, 200 draws, seed 0"
+        note = "band: 95% percentile bootstrap over 2 queries, 200 draws, seed 0"
         assert note in [line.get("note") for line in result.lines]
         none = files("-m", "CG@3", "--draws", "0", "--format", "jsonl")
         assert {row["low"] for row in none.lines if "rank" in row} == {None}
@@ -88,7 +88,7 @@ class TestJsonLines:
         result = files("-m", "nDCG", "--format", "jsonl")
         [read] = result.lines[0]["sideways"]
         assert (read["measure"], read["reaches"], read["last_rises"]) == ("nDCG", [], [])
-        assert any(line.get("note", "").startswith("not read sideways") for line in result.lines)
+        assert any(line.get("note", "").startswith("no ranks to the ideal's gain") for line in result.lines)
         [read] = files("-m", "nDCG", "--reference", "two", "--format", "jsonl").lines[0]["sideways"]
         assert (read["measure"], read["average"]) == ("nDCG", "mean of ratios")
 
@@ -128,7 +128,7 @@ class TestOtherFormats:
         assert cg.lines[0].band is None
         assert cg.lines[1].x == tuple(float(rank) for rank in range(1, 26))
         assert cg.lines[1].band.x == (*(float(rank) for rank in range(1, 21)), 24.0, 25.0)
-        assert cg.caption == "band: 95 % percentile bootstrap over 2 queries, 1,000 draws, seed 0"
+        assert cg.caption == "band: 95% percentile bootstrap over 2 queries, 1,000 draws, seed 0"
 
 
 class TestQueriesAndNotices:
@@ -184,7 +184,7 @@ def test_one_query_has_no_band(command):
         command.write(name, "q1 Q0 d1 1 1 t\n")
     result = command("curves", "qrels", "a", "b", "--baseline", "a", "-m", "CG@3")
     assert "no band: 1 query is too few" in result.out
-    assert "band: 95 %" not in result.out and "in brackets" not in result.out
+    assert "band: 95%" not in result.out and "in brackets" not in result.out
 
 
 def test_standard_input(command):

@@ -217,7 +217,8 @@ def test_jsonl_header(example):
     result = example("eval", "qrels.txt", "a.run", "b.run", "-m", "NDCG@10", "-m", "MAP", "--format", "jsonl")
     header = result.lines[0]
     hashes = [sha256(text.encode()).hexdigest() for text in (QRELS, RUN_A, RUN_B)]
-    assert list(header) == ["gainful", "numpy", "scipy", "signature", "judgments", "measures", "runs"]
+    assert list(header) == ["gainful", "numpy", "scipy", "signature", "judgments", "measures", "runs", "names"]
+    assert header.pop("names") == {"nDCG@10": "NDCG@10", "AP": "MAP"}
     assert header == {
         "gainful": __version__,
         "numpy": version("numpy"),
@@ -662,3 +663,10 @@ def test_a_run_below_a_floor_fails(command):
     assert only.out.split()[:2] == ["run", "R@5"]
     assert command("eval", "qrels", "a.run", "-m", "AP", "--floor", "R@5>=0.5").out.split()[:3] == ["run", "AP", "R@5"]
     assert "expected something like nDCG@10>=0.40" in command("eval", "qrels", "a.run", "--floor", "0.5").err
+
+
+def test_trec_evals_q_is_hinted_at(example):
+    hint = "hint: -q is --quiet here; --by-query prints every query, as trec_eval -q does\n"
+    assert example("eval", "-q", "qrels.txt", "a.run", "-m", "map").err == hint
+    for typed in (("-q", "qrels.txt", "a.run", "-m", "AP"), ("qrels.txt", "a.run", "-m", "map", "-q")):
+        assert example("eval", *typed).err == ""

@@ -500,7 +500,7 @@ def test_a_list_of_grades_has_no_scores(command):
         (("P@1", "--grades", "3,2", "--swap", "1,3"), "--swap: expected a rank of the list, found 3 in 2 documents"),
         (
             ("P@1", "--grades", "3", "--run", "r"),
-            "--grades: expected no --qrels, --run or --query beside it, found one",
+            "--grades: a list of grades cannot be combined with --qrels, --run or --query",
         ),
     ],
 )

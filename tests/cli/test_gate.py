@@ -23,7 +23,7 @@ def gate(command):
     command.write("part.run", "".join(line + "\n" for line in RUN.splitlines() if not line.startswith("q7 ")))
     command.write("queries.csv", "qid,text,kind\n" + "".join(f"q{i},text {i},k{i % 2}\n" for i in range(100)))
     made = command("gate", "init", "qrels.txt", "base.run", "-m", "nDCG@10", "-m", "RR", "--margin", "6%")
-    assert (made.code, made.out) == (0, "Wrote gate.json: nDCG@10 1.0000, RR 1.0000 over 100 queries, margin 6 %\n")
+    assert (made.code, made.out) == (0, "Wrote gate.json: nDCG@10 1.0000, RR 1.0000 over 100 queries, margin 6%\n")
     return command
 
 
@@ -171,9 +171,9 @@ def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden)
 def test_without_a_margin_it_is_what_the_queries_can_show(gate):
     gate.write("mixed.run", RUN.replace("Q0 a 1 3", "Q0 a 1 1.5"))  # no nDCG of 0 or 1
     made = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "mixed.json")
-    # 2.3263 * 13 % / sqrt(100) = 3.02 %, and (2.3263 * 13 / 2)^2 = 228.6
-    assert (made.code, made.out.endswith("over 100 queries, margin 3.1 %\n")) == (0, True)
-    assert made.err == "notice: margin 3.1 %: what 100 queries can show of nDCG@10; judge about 229 queries for 2 %\n"
+    # 2.3263 * 13% / sqrt(100) = 3.02%, and (2.3263 * 13 / 2)^2 = 228.6
+    assert (made.code, made.out.endswith("over 100 queries, margin 3.1%\n")) == (0, True)
+    assert made.err == "notice: margin 3.1%: what 100 queries can show of nDCG@10; judge about 229 queries for 2%\n"
     assert gate("gate", "check", "mixed.json", "qrels.txt", "mixed.run").code == 0
     refused = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "two.json", "--margin", "2%")
     assert (refused.code, "100 queries can only show drops above" in refused.err) == (3, True)
@@ -182,9 +182,9 @@ def test_without_a_margin_it_is_what_the_queries_can_show(gate):
 def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
     init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--floor", "R@5>=0.9")
     made = golden(*init)
-    assert (made.code, "margin 14.5 %: what 40 queries can show" in made.err) == (0, True)
+    assert (made.code, "margin 14.5%: what 40 queries can show" in made.err) == (0, True)
     two = golden(*init, "--margin", "2%", "-o", "two.json")
-    assert (two.code, "40 queries can only show drops above 0.138 (14.5 %)" in two.err) == (0, True)
+    assert (two.code, "40 queries can only show drops above 0.138 (14.5%)" in two.err) == (0, True)
     part = golden("gate", "check", "gate.json", "golden.json", "part.jsonl")
     assert part.code == 1
     said = " ".join(part.out.split())

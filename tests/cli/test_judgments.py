@@ -32,7 +32,7 @@ q4 0 d1 2
 ONE = "q1 Q0 d2 1 2 t\nq1 Q0 d3 2 1 t\nq2 Q0 d1 1 2 t\nq3 Q0 d1 1 1 t\n"
 NEGATIVE = "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n"
 REPEATS = "1 judgment repeats a document that is judged before"
-APART = "Of 1 document judged more than once 0.0 % have one grade, 100.0 % differ by up to 1, 0.0 % by more."
+APART = "Of 1 document judged more than once 0.0% have one grade, 100.0% differ by up to 1, 0.0% by more."
 SIX = [1, 2] * 3
 TWO = "q1 Q0 d9 1 3 t\nq1 Q0 d3 2 2 t\nq2 Q0 d3 1 2 t\nq2 Q0 d2 2 1 t\n"
 
@@ -93,8 +93,8 @@ class TestOneSet:
         result = command("judgments", "a.txt", "--judges", "turn", "--format", "jsonl")
         assert texts(result)[-1] == (
             "5 judgments repeat a document that is judged before; 3 documents have different grades, made one by "
-            "judges=turn. Of 5 documents judged more than once 40.0 % have one grade, 40.0 % differ by up to 1, "
-            "20.0 % by more."
+            "judges=turn. Of 5 documents judged more than once 40.0% have one grade, 40.0% differ by up to 1, "
+            "20.0% by more."
         )
         # d1 goes to A, d3 to B, d4 to A again: 2, 1, 1.
         counted = {row["grade"]: row["documents"] for row in result.lines if "documents" in row and "grade" in row}
@@ -141,7 +141,7 @@ class TestOneSet:
     def test_grades_above_the_scale_are_odd_and_not_refused(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 3\nr 0 d1 4\nr 0 d2 0\nr 0 d3 3\n")
         sentence = (
-            "3 grades are above the scale 2 (60.0 % of 5 judgments): 3, 4; the first is a.txt:2 (query q, document d2)."
+            "3 grades are above the scale 2 (60.0% of 5 judgments): 3, 4; the first is a.txt:2 (query q, document d2)."
         )
         alone = command("judgments", "a.txt", "--scale", "2", "--format", "jsonl")
         assert alone.code == 0 and sentence in texts(alone)
@@ -173,7 +173,7 @@ class TestOneSet:
         assert files("judgments", "-", "--format", "csv", stdin=A.encode()).out == plain
 
     def test_table(self, files):
-        assert "0              3  37.5 %        2\n" in files("judgments", "a.txt").out
+        assert "0              3  37.5%        2\n" in files("judgments", "a.txt").out
 
 
 class TestTwoSets:
@@ -183,9 +183,9 @@ class TestTwoSets:
         assert texts(result)[:3] == [
             "A is a.txt, B is b.txt. Both judge 7 documents of 3 queries; "
             "A alone judges 1 more; B alone judges 1 more.",
-            "The judges agree exactly on 57.1 % of 7 documents; 28.6 % differ by one level, 14.3 % by more. "
-            "Neither is clearly stricter: B grades 28.6 % lower and 14.3 % higher.",
-            "On relevance (grade above 0) they agree in 57.1 %: A calls 71.4 % relevant, B 57.1 %.",
+            "The judges agree exactly on 57.1% of 7 documents; 28.6% differ by one level, 14.3% by more. "
+            "Neither is clearly stricter: B grades 28.6% lower and 14.3% higher.",
+            "On relevance (grade above 0) they agree in 57.1%: A calls 71.4% relevant, B 57.1%.",
         ]
         assert texts(result)[3:] == [
             "A: relevant (grade above 0) are 1 to 2 documents a query (median 2); every query has one.",
@@ -228,7 +228,7 @@ class TestTwoSets:
         for row in rows(result, "Agreement"):
             assert row["low"] <= row["value"] <= row["high"]
         notes = [line["note"] for line in result.lines if line.get("table") == "Agreement" and "note" in line]
-        assert notes[0] == "low, high: 95 % interval, 1,000 resamples of the queries, seed 0"
+        assert notes[0] == "low, high: 95% CI, 1,000 resamples of the queries, seed 0"
 
     def test_by_query(self, files):
         result = files("judgments", "a.txt", "b.txt", "--by-query", "--format", "jsonl")
@@ -249,10 +249,10 @@ class TestTwoSets:
         ("a", "b", "sentence"),
         [
             (SIX, [1, 2] * 3, "No grade differs."),
-            (SIX, [2, 3] * 3, "B is more generous: it grades 100.0 % higher and 0.0 % lower."),
-            (SIX, [0, 1] * 3, "B is stricter: it grades 100.0 % lower and 0.0 % higher."),
+            (SIX, [2, 3] * 3, "B is more generous: it grades 100.0% higher and 0.0% lower."),
+            (SIX, [0, 1] * 3, "B is stricter: it grades 100.0% lower and 0.0% higher."),
             # One query alone has no interval.
-            ([2], [1], "B is stricter on these documents: it grades 100.0 % lower and 0.0 % higher."),
+            ([2], [1], "B is stricter on these documents: it grades 100.0% lower and 0.0% higher."),
         ],
     )
     def test_direction(self, command, a, b, sentence):
@@ -268,14 +268,14 @@ class TestTwoSets:
         assert texts(result)[1:4] == [
             "A goes up to grade 1, B to 3. If these are different scales, equal grades mean different things, and only "
             "relevance can be compared; --scale says they are one.",
-            "The judges agree exactly on 50.0 % of 2 documents; 50.0 % differ by one level, 0.0 % by more.",
-            "On relevance (grade above 0) they agree in 100.0 %: A calls 50.0 % relevant, B 50.0 %. "
+            "The judges agree exactly on 50.0% of 2 documents; 50.0% differ by one level, 0.0% by more.",
+            "On relevance (grade above 0) they agree in 100.0%: A calls 50.0% relevant, B 50.0%. "
             "Neither is clearly stricter.",
         ]
         same = command("judgments", "a.txt", "b.txt", "--scale", "3", "--format", "jsonl")
         assert texts(same)[:3] == [
             texts(result)[0],
-            f"{texts(result)[2]} B is more generous on these documents: it grades 50.0 % higher and 0.0 % lower.",
+            f"{texts(result)[2]} B is more generous on these documents: it grades 50.0% higher and 0.0% lower.",
             texts(result)[3].removesuffix(" Neither is clearly stricter."),
         ]
 
@@ -287,7 +287,7 @@ class TestTwoSets:
         value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
         assert value["mean difference, B - A"] == pytest.approx(0.9 - 0.5)
         assert value["difference in relevant, B - A"] == pytest.approx(0.3 - 0.5)
-        assert texts(result)[3].endswith("A calls 50.0 % relevant, B 30.0 %. B is stricter.")
+        assert texts(result)[3].endswith("A calls 50.0% relevant, B 30.0%. B is stricter.")
         assert "generous" not in result.out
 
     @together(
@@ -337,7 +337,7 @@ class TestTwoSets:
             "b.txt:9: expected one grade for query 'q1' and document 'd1', found 1 after 0 (line 1)\n"
         )
         result = files("judgments", "a.txt", "b.txt", "--judges", "min", "--format", "jsonl")
-        assert texts(result)[1].startswith("The judges agree exactly on 57.1 % of 7 documents;")
+        assert texts(result)[1].startswith("The judges agree exactly on 57.1% of 7 documents;")
         assert result.lines[-1]["note"].startswith("negative:judged|grade-zero:0|judges:min|")
 
 

@@ -314,6 +314,35 @@ def test_no_shared_query(command, core):
     )
 
 
+@pytest.mark.parametrize(
+    ("judged", "found", "how"),
+    [("001", "1", "as numbers, without leading zeros and '.0'"), ("Q1", "q1", "if case is ignored")],
+)
+def test_no_shared_query_says_what_check_knows(command, core, judged, found, how):
+    qrels, run = f"{judged} 0 d1 1\nx9 0 d1 1\n", f"{found} Q0 d1 1 1 t\na7 Q0 d1 1 1 t\n"
+    refused(
+        command.evaluate(qrels, run),
+        f"r.run: expected queries that are judged, found none: the run has '{found}', qrels has '{judged}'",
+        f"hint: 1 of 2 queries match {how}: write ids alike in both files",
+    )
+    assert f"match {how}: write ids" in " ".join(command("check", "qrels", "r.run").out.split())
+
+
+def test_a_file_in_a_folder_below_is_named(command):
+    command.write("qrels", QRELS)
+    (command.directory / "demo").mkdir()
+    (command.directory / "demo" / "r.run").write_text(RUN)
+    refused(command("eval", "qrels", "r.run"), "r.run: no such file", "hint: r.run is in demo/")
+    refused(command("eval", "qrels", "runs/r.run"), "runs/r.run: no such file")
+
+
+def test_judgments_of_zeros_alone(command):
+    found = command.evaluate("q1 0 d1 0\n", "q1 Q0 d1 1 1 t\n")
+    assert found.code == 0
+    assert found.err.startswith("notice: no relevant document in the judgments: every grade is 0 or less\n")
+    assert "no relevant document" not in command.evaluate("q1 0 d1 0\nq2 0 d1 1\n", "q1 Q0 d1 1 1 t\n").err
+
+
 def test_queries_that_differ_only_in_their_normal_form(command, core):
     refused(
         command.evaluate("a\u0308 0 d1 1\nq2 0 d1 1\n", "q1 Q0 d1 1 1 t\n\u00e4 Q0 d1 1 1 t\n"),
@@ -385,7 +414,7 @@ def test_options_by_the_names_of_others(files, name):
         ("compare qrels r.run r.run --pvalue 0.01", "it is --alpha"),
         ("compare qrels r.run r.run --alpha-level 0.01", "it is --alpha"),
         ("eval qrels r.run --pvalue 0.01", "gainful compare QRELS RUN RUN tests"),
-        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 is a confidence of 95 %"),
+        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 is a confidence of 95%"),
         ("compare qrels r.run r.run --min-rating 4", "it is --rel"),
         ("eval qrels r.run -m p@2 --floor 0.45", "--floor 'p@2>=0.45'"),
         ("eval qrels r.run --per-query", "it is --by-query"),
@@ -402,8 +431,7 @@ def test_options_by_the_names_of_others(files, name):
         ("report qrels r.run --by kind", "--queries FILE gives groups of queries"),
         ("eval qrels r.run -m AP,P(rel=2)@5", "several measures are given one by one: -m AP -m 'P(rel=2)@5'"),
         ("explain nDCG@5 3 2 3 0", "gainful explain nDCG@5 --grades 3,2,3,0"),
-        ("whydiff --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades"),
-        ("sensitivity --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades"),
+        ("eval qrels r.run --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,0 --detail takes a list of grades"),
         ("eval qrels r.run --qiuet", "did you mean --quiet"),
         ("measures ndgc", "did you mean nDCG"),
         ("eval qrels r.run -m kappa", "kappa is agreement of judges"),

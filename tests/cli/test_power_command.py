@@ -53,11 +53,11 @@ class TestValues:
         assert [row["queries"] for row in shown] == [50, 100]
         for row in shown:
             assert power_of_t(row["queries"], row["difference"], 0.2) == pytest.approx(0.8, abs=1e-6)
-        [need] = result.rows("Queries needed for 80 % power")
+        [need] = result.rows("Queries needed for 80% power")
         assert power_of_t(need["queries"], 0.05, 0.2) >= 0.8 > power_of_t(need["queries"] - 1, 0.05, 0.2)
         assert need["power"] == pytest.approx(power_of_t(need["queries"], 0.05, 0.2), abs=1e-6)
         assert need["one less"] == pytest.approx(power_of_t(need["queries"] - 1, 0.05, 0.2), abs=1e-6)
-        [wide] = result.rows("Queries needed for a 95 % interval of some width")
+        [wide] = result.rows("Queries needed for a 95% interval of some width")
 
         def width(n):
             shrunk = math.gamma(n / 2) / math.gamma((n - 1) / 2) * math.sqrt(2 / (n - 1))
@@ -88,7 +88,7 @@ class TestValues:
             ("sakai2016", pytest.approx(math.sqrt(2 * ONE_WAY))),
         ]
         assert basis["sd"] == pytest.approx(math.sqrt(2 * TWO_WAY))
-        [need] = result.rows("Queries needed for 80 % power")
+        [need] = result.rows("Queries needed for 80% power")
         n = need["tukey queries"]
         tukey = nct.sf(
             studentized_range.isf(0.05, 3, 2 * n - 2) / math.sqrt(2), 2 * n - 2, 0.2 * math.sqrt(n / 2 / TWO_WAY)
@@ -99,7 +99,7 @@ class TestValues:
 
     def test_sakai_2016_is_one_way(self, files):
         result = run(files, "--from", "s.csv", "--variance", "sakai2016", "--difference", "0.2", "--systems", "5")
-        [need] = result.rows("Queries needed for 80 % power")
+        [need] = result.rows("Queries needed for 80% power")
         assert need["systems"] == 5
         assert 0.8 <= need["anova power"] == pytest.approx(power_of_anova(need, 5, 5, ONE_WAY), abs=1e-6)
 
@@ -173,7 +173,7 @@ class TestPublished:
         result = power("web2013_ndcg20", "--pair", "run1,run15", "--difference", "0.05")
         assert result.lines[0]["bases"][0]["sd"] == pytest.approx(0.194848, abs=5e-7)
         assert result.rows("Detectable differences")[0]["difference"] == pytest.approx(0.0787541, abs=5e-8)
-        [need] = result.rows("Queries needed for 80 % power")
+        [need] = result.rows("Queries needed for 80% power")
         assert need["queries"] == 122
         assert need["power"] == pytest.approx(0.802847, abs=5e-7)
         assert need["one less"] == pytest.approx(0.799574, abs=5e-7)

@@ -335,7 +335,7 @@ class TestCurves:
 
     def test_bands(self, files):
         result = files("--curves", "-m", "sDCG@2", "--draws", "50", "--seed", "3", "--confidence", "80")
-        assert "band: 80 % percentile bootstrap over sessions, 50 draws, seed 3" in result.out
+        assert "band: 80% percentile bootstrap over sessions, 50 draws, seed 3" in result.out
         none = files("--curves", "-m", "sDCG@2", "--draws", "0", "--format", "jsonl")
         assert {row["low"] for row in rows(none, "Curves")} == {None}
 

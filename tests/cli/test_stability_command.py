@@ -74,7 +74,7 @@ class TestParts:
     def test_first_queries(self, files):
         half, fifth = run(files, "--topics", "first").rows(QUERIES)
         queries = sorted(SCORES["a"])
-        assert (half["part"], half["size"], fifth["part"], fifth["size"]) == ("first 50 %", 10, "first 20 %", 4)
+        assert (half["part"], half["size"], fifth["part"], fifth["size"]) == ("first 50%", 10, "first 20%", 4)
         assert half["part-whole"] == pytest.approx(tau(means(queries[:10]), means(queries)))
         assert half["split-half"] == pytest.approx(tau(means(queries[:10]), means(queries[10:])))
         assert fifth["split-half"] == pytest.approx(tau(means(queries[:4]), means(queries[4:8])))
@@ -85,10 +85,10 @@ class TestParts:
         asked = ("--draws", "50", "--shares", "0.5,0.6")
         result = run(files, *asked)
         half, more = result.rows(QUERIES)
-        assert (half["size"], half["draws"], half["part"]) == (10, 50, "random 50 %")
+        assert (half["size"], half["draws"], half["part"]) == (10, 50, "random 50%")
         assert half["part-whole lowest"] <= half["part-whole"] <= half["part-whole highest"]
         assert half["split-half"] < half["part-whole"] and half["part-whole sd"] > 0
-        assert more["split-half"] is None  # two parts of 60 % do not fit into the whole
+        assert more["split-half"] is None  # two parts of 60% do not fit into the whole
         assert result.out == run(files, *asked).out != run(files, *asked, "--seed", "1").out
         assert run(files, *asked, "--coefficient", "pearson").rows(QUERIES)[0]["part-whole"] != half["part-whole"]
 
@@ -111,7 +111,7 @@ class TestDocuments:
     def test_rows(self, files):
         result = on_documents(files, "-m", "ADM", "-m", "nDCG@10", "--document-draws", "3", "--draws", "20")
         rows = result.rows(BOTH)
-        parts = [(of, f"random {share} %") for of in ("queries", "documents") for share in (50, 20)]
+        parts = [(of, f"random {share}%") for of in ("queries", "documents") for share in (50, 20)]
         only = [("documents", "retrieved only"), ("documents", "relevant only")]
         assert [(row["of"], row["part"]) for row in rows] == [*parts, *only, *parts]
         assert [row["measure"] for row in rows] == ["ADM"] * 6 + ["nDCG@10"] * 4

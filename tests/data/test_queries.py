@@ -133,6 +133,21 @@ def test_unknown_columns_are_named():
         Queries(weights="visits")
 
 
+def test_a_file_in_place_of_a_column_is_told_how(tmp_path, capsys):
+    table, qrels = tmp_path / "visits.csv", tmp_path / "qrels.txt"
+    table.write_text("query;kind;visits\nq1;a;1,5\nq2;b;0,5\n")
+    qrels.write_text("q1 0 d1 1\nq2 0 d1 1\n")
+    assert run(["eval", str(qrels), str(qrels), "--weights", str(table)]) == 2
+    told = capsys.readouterr().err
+    assert f"hint: --queries {table} --weights COLUMN; its columns: kind, visits\n" in told
+    with pytest.raises(UsageError) as error:
+        Queries(CSV, weights=str(table))
+    assert error.value.hint == f"Queries('{table}', weights='COLUMN'); its columns: kind, visits"
+    assert Queries(str(table), weights="visits").weights_of(["q1", "q2"]).tolist() == [1.5, 0.5]
+    with pytest.raises(InputError, match="expected a number"):
+        Queries(b'query,visits\nq1,"1,500"\n', weights="visits").weights_of(["q1"])
+
+
 def test_weighted_mean_and_signature():
     found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(KNOWN, weights="visits"))
     assert found.mean("RR") == (1 * 1 + 2 * 0.5 + 5 * 0.25) / 8
@@ -252,7 +267,7 @@ def test_weighted_t_is_that_of_a_regression_with_robust_errors():
 
 @pytest.mark.parametrize("n", [25, 200])
 def test_weighted_t_holds_its_level_with_weights_as_uneven_as_traffic(n):
-    # The table of docs/queries.md in small: the variance without leverages covers in about 80 %.
+    # The table of docs/queries.md in small: the variance without leverages covers in about 80%.
     generator = np.random.default_rng(n)
     held = []
     for _ in range(400):

@@ -74,7 +74,7 @@ def test_what_is_not_a_number_is_no_figure(text: Any) -> None:
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [("46.4%", "write 0.464"), ("46.40 %", "write 0.4640"), ("0,464", "write 0.464"), ("46,4 %", "write 0.464")],
+    [("46.4%", "write 0.464"), ("46.40%", "write 0.4640"), ("0,464", "write 0.464"), ("46,4%", "write 0.464")],
 )
 def test_who_writes_another_notation_is_told_ours(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:

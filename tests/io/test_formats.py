@@ -534,24 +534,68 @@ def test_tables_of_spreadsheets() -> None:
 )
 def test_words_of_a_known_scale_are_read_as_numbers(text: bytes) -> None:
     found = Qrels.read(text)
-    assert found.grade.tolist() == [2, 0, 4] and found.query_ids == (b"Good", b"q")
-    assert found.notes[-1] == "<bytes>: grades are words, read as bad 0, Good 2, PERFECT 4"
+    assert found.grade.tolist() == [2, 0, 3] and found.query_ids == (b"Good", b"q")
+    assert found.notes[-1] == "<bytes>: grades are words, read as grades={'bad': 0, 'Good': 2, 'PERFECT': 3}"
     words = pandas.DataFrame({"query": ["q", "q"], "doc": ["d", "e"], "grade": ["Not relevant", "Relevant"]})
     for frame in (words, pyarrow.Table.from_pandas(words), polars.from_pandas(words)):
         judged = Qrels.from_frame(frame)
-        assert judged.grade.tolist() == [0, 1] and "Not relevant 0, Relevant 1" in judged.notes[-1]
+        assert judged.grade.tolist() == [0, 1] and "{'Not relevant': 0, 'Relevant': 1}" in judged.notes[-1]
+
+
+@together(
+    ("words", "grades"),
+    [
+        ("Bad Fair Good Perfect", [0, 1, 2, 3]),
+        ("Perfect Excellent Good Fair Bad", [4, 3, 2, 1, 0]),
+        ("Fair Excellent", [1, 3]),
+        ("Exact Substitute Complement Irrelevant", [3, 2, 1, 0]),
+        ("e s c i", [3, 2, 1, 0]),
+    ],
+)
+def test_scales_of_words(words: str, grades: list[float]) -> None:
+    """Those of the shopping queries data (Reddy et al. 2022) are E, S, C, I; fewer letters may be any others."""
+    documents = {f"d{i}": word for i, word in enumerate(words.split())}
+    table = "".join(f"q,{document},{word}\n" for document, word in documents.items())
+    for judgments in (f"query,doc,grade\n{table}".encode(), {"q": documents}):
+        assert Qrels.of(judgments).grade.tolist() == grades
+    with pytest.raises(InputError, match="say what each word is worth"):
+        Qrels.of(b"query,doc,grade\nq,a,C\nq,b,E\n")
+
+
+@together(
+    "judgments",
+    [
+        b"query,doc,grade\nq,a,Top\nq,b,0.5\nq,c,flop\n",
+        b"query;doc;grade\nq;a;Top\n;;\nq;b;0.5\nq;c;flop\n",
+        b"q 0 a Top\nq 0 b 0.5\nq 0 c flop\n",
+        {"q": {"a": "Top", "b": 0.5, "c": "flop"}},
+        b'{"query": "q", "judgments": {"a": "Top", "b": 0.5, "c": "flop"}}',
+        [{"query": "q", "doc": doc, "grade": grade} for doc, grade in (("a", "Top"), ("b", "0.5"), ("c", "flop"))],
+    ],
+)
+def test_words_that_a_caller_gives_numbers(judgments: Any) -> None:
+    grades = {"Top": 7, "Flop": 0}
+    assert Qrels.of(judgments, grades=grades).grade.tolist() == [7, 0.5, 0]
+    with pytest.raises(UsageError, match="none of its words is among the grades"):
+        Qrels.of(judgments, grades={"Best": 1})
+    with pytest.raises(UsageError, match="cannot be used with a Qrels"):
+        Qrels.of(Qrels.of(judgments, grades=grades), grades=grades)
 
 
 def test_all_words_that_are_no_grades_are_named() -> None:
     words = ["Schlecht", "Mäßig", "Gut", "Sehr gut", "Perfekt", "Übel"]
-    quoted = ", ".join(f"'{word}'" for word in sorted(words))
+    asked = "grades=" + repr(dict.fromkeys(sorted(words), "N"))
     rows = "\n".join(f"q;d{i};{word}" for i, word in enumerate(words))
-    with pytest.raises(InputError, match=f"in place of {quoted}\n"):
+    with pytest.raises(InputError) as caught:
         Qrels.read(f"query;doc;grade\n{rows}\nq;e;2\n".encode())
+    assert str(caught.value.hint).endswith(asked)
     frame = pandas.DataFrame({"query": "q", "doc": words, "grade": words})
     with pytest.raises(InputError) as caught:
         Qrels.from_frame(frame)
-    assert str(caught.value.hint).endswith(f"in place of {quoted}")
+    assert str(caught.value.hint).endswith(asked)
+    with pytest.raises(InputError) as caught:
+        Qrels.from_frame(frame, grades={"Gut": 2})
+    assert str(caught.value.hint).endswith(asked.replace("'Gut': 'N'", "'Gut': 2"))
     with pytest.raises(InputError, match="found an empty cell"):
         Qrels.read(b"query,doc,grade\nq,e,\nq,d,Good\n")
     with pytest.raises(InputError):
@@ -639,7 +683,7 @@ CLICKS = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,
         (b"query,doc,distance\nq1,d1,0.1\nq1,d2,0.3\n", True, "'document': 'doc', 'rank': 'distance'}"),
         (b"user,items,points\nu,i,5\nu,j,1\n", False, "no column for the grade among user, items, points"),
         (b"query,doc,grade\nq,d,1\nq,e,\n", False, "found an empty cell\nhint: delete the rows of documents that nobody judged"),
-        (b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n", False, "write 0 for the worst, then 1, 2 and so on, in place of 'Gut', 'Schlecht'"),
+        (b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n", False, "say what each word is worth, 0 for what is not relevant: grades={'Gut': 'N', 'Schlecht': 'N'}"),
         (b"query,doc,rank,score\nq,d,1,2.5\n", False, "expected judgments, found ranks and no grades: query, doc, rank, score\nhint: this looks like a run"),
         (b"userId,movieId,prediction\n1,31,3.2\n", False, "expected judgments, found scores and no grades: userId, movieId, prediction\nhint: this looks like a run"),
         (b"PK\x03\x04 and so on", False, "found a zip file or a spreadsheet\nhint: save the sheet as CSV"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -318,3 +319,44 @@ def test_clicks_beside_impressions_are_no_queries(name: str) -> None:
 
 def json_lines(objects: list[dict[str, Any]]) -> bytes:
     return "\n".join(map(json.dumps, objects)).encode()
+
+
+def notices(sessions: Sessions) -> Sequence[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GainfulWarning)
+        return evaluate_sessions({"a": {"d1": 1}}, sessions, "sDCG@10").notices
+
+
+@together(
+    "times",
+    [
+        ("09.11.2026 09:13:00", "9.11.2026 9:45", "9.11.2026, 9:47:30"),
+        ("46335,3840278", "46335,40625", "46335,4079861"),  # the same moments as a spreadsheet stores them
+        ("46335.3840278", "46335.40625", "46335.4079861"),
+    ],
+)
+def test_times_of_spreadsheets(times: tuple[str, ...]) -> None:
+    rows = "".join(f"u;{time};{text};d1\n" for time, text in zip(times, ("a", "b", "c"), strict=True))
+    sessions = Sessions.read(f"user;time;query;doc\n{rows}".encode())
+    assert [len(queries) for queries in found(sessions).values()] == [1, 2]  # after 32 minutes, after 2.5
+    assert any("serial dates" in note for note in notices(sessions)) == times[0].startswith("46335")
+
+
+def test_seconds_are_no_serial_dates() -> None:
+    sessions = Sessions.read(b"user,time,query,doc\nu,40000.125,a,d1\nu,40001.5,b,d2\n")
+    assert len(found(sessions)) == 1
+
+
+@together(
+    ("log", "told"),
+    [
+        (b"session,time,query,clicked_doc\ns,1,a,d1\n", "scored as if they were the whole result list"),
+        (b"session,time,query,doc,event\ns,1,a,d1,click\n", "scored as if they were the whole result list"),
+        (b"session,time,query,clicked_doc,rank\ns,1,a,d1,3\n", "results above a click that were not clicked"),
+        (b"session,time,query,doc,event\ns,1,a,d1,view\n", ""),
+        (b"session,time,query,doc\ns,1,a,d1\n", ""),
+    ],
+)
+def test_a_log_of_clicks_alone_is_noticed(log: bytes, told: str) -> None:
+    notes = [note for note in notices(Sessions.read(log)) if "only clicks, not what was shown" in note]
+    assert len(notes) == bool(told) and told in "".join(notes)

@@ -68,14 +68,14 @@ MOST_PARAMETERS = 12
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
-    "cli": 3_150,
+    "cli": 3_200,
     "compat": 1_790,
-    "data": 3_910,
+    "data": 3_920,
     "evaluation": 4_125,
     "io": 5_235,
     "kernel": 1_350,
-    "measures": 9_990,
-    "pages": 800,
+    "measures": 10_020,
+    "pages": 840,
     "render": 2_560,
     "stats": 6_400,
     "tasks": 15_885,

@@ -106,7 +106,7 @@ class TestSystems:
         prepared = judged(judgments, Policy(undefined=undefined))
         found = run_experiment(prepared, lists, (), 0.9, 1, 0, 1)
         text = str(systems_section(found).parts[0])
-        assert "on at least 90 % of queries (8 queries tell something)" in text
+        assert "on at least 90% of queries (8 queries tell something)" in text
 
 
 class TestScores:

@@ -26,7 +26,7 @@ def distances(points: np.ndarray, places: np.ndarray) -> np.ndarray:
 @together("case", [(1, 7, 0.5, 1.0), (2, 83, -2.0, 1.0), (3, 19, 0.0, 1.0), (4, 40, 1e-4, 5000.0), (5, 20), (6, 3)])
 @together("share", [0.5, 0.95, 1.0])
 def test_the_outline_is_as_far_as_the_point_that_completes_the_share(case, share):
-    """It goes all the way round and ends where it begins. Of 20 points 95 % are 19."""
+    """It goes all the way round and ends where it begins. Of 20 points 95% are 19."""
     points = cloud(*case)
     outline = density_ellipse(*points, share)
     assert outline is not None

@@ -22,9 +22,9 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Sections 3 and 4": (
             8,
             {
-                "3.7: 13 points, per cent": ("33 %", "not seen"),
-                "4: differences at level 1": ("AvP: 4.2 points, 42 % of the worst", "not seen"),
-                "4: more documents to read with the others": ("30 %, 82 %, 100 %", "fails"),
+                "3.7: 13 points, per cent": ("33%", "not seen"),
+                "4: differences at level 1": ("AvP: 4.2 points, 42% of the worst", "not seen"),
+                "4: more documents to read with the others": ("30%, 82%, 100%", "fails"),
             },
         ),
     },

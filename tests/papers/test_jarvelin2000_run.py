@@ -226,7 +226,7 @@ def test_readings(reading: Any, name: str, base: float | None, region: tuple[int
             for who, curve in (("best", best), ("others", worst)):
                 points = [ideal[rank] - curve[rank] for rank in ranks]
                 shares = [100 * (1 - curve[rank] / ideal[rank]) for rank in ranks]
-                expected = f"{min(points):.1f} to {max(points):.1f} points ({min(shares):.0f} to {max(shares):.0f} %)"
+                expected = f"{min(points):.1f} to {max(points):.1f} points ({min(shares):.0f} to {max(shares):.0f}%)"
                 assert of[f"{figure}A: {who} below ideal, {region[0]} to {region[1]}"][1] == expected
         apart = [best[rank] - worst[rank] for rank in range(region[1])]
         finds = of[f"{figure}{panel}: best - worst, points"][1]
@@ -388,7 +388,7 @@ def test_rounding_decides_nothing(reading: Any) -> None:
     for name, figure in (("Section 3.6", 2), ("Section 3.7", 3)):
         of = reading.claims(found, name)
         assert of[f"{figure}B, not {figure}A: distance to ideal"][1:] == ("1.0, not 1.0 points", "not seen")
-        assert of[f"{figure}B, not {figure}A: the same, proportional"][1:] == ("100, not 43 %", "holds")
+        assert of[f"{figure}B, not {figure}A: the same, proportional"][1:] == ("100, not 43%", "holds")
         assert str(of[f"{figure}A: best - worst, points"][1]).startswith("no run is ahead at rank")
 
 
@@ -483,7 +483,7 @@ def test_the_difference_in_base_10_in_per_cent(reading: Any) -> None:
     ends = sorted(curves[run][-1] for run in runs)
     apart = ends[-1] - ends[0]
     of = reading.claims(studied(qrels, runs).sections, "Section 3.7")
-    assert of["3A: the same in base 10"][1:] == (f"{apart:.1f} points ({100 * apart / ends[0]:.0f} %)", "other data")
+    assert of["3A: the same in base 10"][1:] == (f"{apart:.1f} points ({100 * apart / ends[0]:.0f}%)", "other data")
     assert of["3B: best - worst at 50, base 2, e, 10"][0] == "grows"
 
 

@@ -33,7 +33,7 @@ def test_the_false_claim_about_the_base():
 def test_cases_of_the_discount():
     said = claims(SECTIONS["Section 4, discount"])
     sharp = sum(g / i for i, g in enumerate([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], 1))
-    assert said["df = i"]["gainful finds"] == f"{sharp:.2f} at rank 10, {100 * 5 / sharp:.0f} % from ranks 1-3"
+    assert said["df = i"]["gainful finds"] == f"{sharp:.2f} at rank 10, {100 * 5 / sharp:.0f}% from ranks 1-3"
     assert said["b approaches infinity"]["gainful finds"] == "b = 1000000: 16 at rank 10"
     assert {said[what]["verdict"] for what in list(said)[:6]} == {"holds"}
 
@@ -164,10 +164,10 @@ def test_how_much_further_the_worst_run_has_to_be_read(sections):
                     more.append(100 * (max(reached) / min(reached) - 1))
     assert more
     found = claims(sections["Figure 2"])["more documents by the worst run"]
-    expected = f"{min(more):.0f} to {max(more):.0f} %" + (
+    expected = f"{min(more):.0f} to {max(more):.0f}%" + (
         f", {never} of {never + len(more)} not in 100" if never else ""
     )
-    assert (found["the paper says"], found["gainful finds"]) == ("100 to 500 %", expected)
+    assert (found["the paper says"], found["gainful finds"]) == ("100 to 500%", expected)
 
 
 def conover_by_hand(scores: dict[str, list[float]]) -> dict[tuple[str, str], tuple[float, bool]]:

@@ -99,7 +99,7 @@ def test_equal_runs():
     found = studied(QRELS, {"one": ranking(1), "two": ranking(1)})
     said = claims(found)
     assert said["Figure 2", "widest gap between two runs, Figures 1 and 2"] == ("no two runs differ", "not seen")
-    assert said["Figure 2", "more documents by the worst run"] == ("0 %", "other data")
+    assert said["Figure 2", "more documents by the worst run"] == ("0%", "other data")
     assert said["Figure 1", "(a) others below the best run, points"] == ("0", "other data")
     assert said["Section 3.3", "bases 2 and 10"] == ("no two runs differ", "not seen")
     assert not [what for what, (_, verdict) in said.items() if verdict == "fails"]
@@ -140,7 +140,7 @@ def test_a_run_that_has_it_all_at_once_is_not_read_backwards():
     }
     said = claims(studied(QRELS, runs))
     # CG: 1 and 3 documents. With a discount the late run never gets there: two of four panels, three readings each.
-    assert said["Figure 2", "more documents by the worst run"] == ("200 %, 6 of 12 not in 100", "other data")
+    assert said["Figure 2", "more documents by the worst run"] == ("200%, 6 of 12 not in 100", "other data")
 
 
 def test_a_grade_that_no_document_has():

@@ -315,7 +315,7 @@ class TestOhsumed:
             )
             changes[name] = after / before - 1
             [found] = [row for row in verdicts(ohsumed) if row[0].startswith(f"{name} of the others")]
-            assert found[2] == f"{before:.3f} to {after:.3f} ({100 * changes[name]:+.1f} %)"
+            assert found[2] == f"{before:.3f} to {after:.3f} ({100 * changes[name]:+.1f}%)"
         assert changes["mean NDCG"] < -0.3
         assert abs(changes["muMAP"]) < 0.03
         assert abs(changes["mean NDCNG"]) < 0.03

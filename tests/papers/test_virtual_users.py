@@ -121,7 +121,7 @@ class TestRatings:
         for place, measure in enumerate(("muMAP", "mean NDCG", "mean NDCNG")):
             finds, verdict = said[f"{measure} of the others, stars to taste"]
             change = after[place] / before[place] - 1
-            assert finds == f"{before[place]:.3f} to {after[place]:.3f} ({100 * change:+.1f} %)"
+            assert finds == f"{before[place]:.3f} to {after[place]:.3f} ({100 * change:+.1f}%)"
             assert verdict == ("holds" if (change < -0.2 if place == 1 else abs(change) < 0.05) else "not seen")
             finds, verdict = said[f"{measure} of taste by stars, and of stars by taste"]
             one, other = map(float, finds.split(" and "))

@@ -251,7 +251,7 @@ class TestManyCharts:
 
 
 class TestManyLines:
-    CAPTION = "band: 95 %, 1,000 draws"
+    CAPTION = "band: 95%, 1,000 draws"
 
     def test_six_bands_are_drawn(self):
         figure = draw(page(plot(6, caption=self.CAPTION)))
@@ -394,7 +394,7 @@ def test_as_text_there_are_points_only():
     assert not any("A" in line.partition("|")[2] for line in chart_lines(clouds()))
 
 
-READ = "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
+READ = "Box: 25 to 75% of the values, the line in it: 50%, whiskers: 10 to 90%."
 BEST = Percentiles("Best", (0.6, 0.7, 0.75, 0.8, 0.9), 7)
 NORMAL = Percentiles("Normal", (0.3, 0.4, 0.5, 0.6, 0.7), 83)
 SINGLE = Percentiles("Single", (0.2, 0.2, 0.2, 0.2, 0.2), 1)

@@ -63,11 +63,11 @@ def test_table():
         "Two sets of judgments.\n"
         "\n"
         "Levels of qrels.txt\n"
-        "grade  documents   share  remark\n"
-        "-----  ---------  ------  ------------\n"
-        "  0.0      1200*  93.8 %  not relevant\n"
-        "  1.0        80    6.2 %  -\n"
-        "  2.5         0        -  a, b\n"
+        "grade  documents  share  remark\n"
+        "-----  ---------  -----  ------------\n"
+        "  0.0      1200*  93.8%  not relevant\n"
+        "  1.0        80    6.2%  -\n"
+        "  2.5         0       -  a, b\n"
         "\n"
         "* most\n"
         "\n"
@@ -198,11 +198,11 @@ def test_markdown():
         "\n"
         "### Levels of qrels.txt\n"
         "\n"
-        "| grade | documents |  share | remark       |\n"
-        "| ----: | --------: | -----: | ------------ |\n"
-        "|   0.0 |  **1200** | 93.8 % | not relevant |\n"
-        "|   1.0 |        80 |  6.2 % | -            |\n"
-        "|   2.5 |         0 |      - | a, b         |\n"
+        "| grade | documents | share | remark       |\n"
+        "| ----: | --------: | ----: | ------------ |\n"
+        "|   0.0 |  **1200** | 93.8% | not relevant |\n"
+        "|   1.0 |        80 |  6.2% | -            |\n"
+        "|   2.5 |         0 |     - | a, b         |\n"
         "\n"
         "bold: most\n"
         "\n"
@@ -245,8 +245,8 @@ def test_latex():
         "\\toprule\n"
         "grade & documents & share & remark \\\\\n"
         "\\midrule\n"
-        "0.0 & \\textbf{1200} & 93.8 \\% & not relevant \\\\\n"
-        "1.0 & 80 & 6.2 \\% & -- \\\\\n"
+        "0.0 & \\textbf{1200} & 93.8\\% & not relevant \\\\\n"
+        "1.0 & 80 & 6.2\\% & -- \\\\\n"
         "2.5 & 0 & -- & a, b \\\\\n"
         "\\bottomrule\n"
         "\\end{tabular}\n"
@@ -295,7 +295,7 @@ def test_html():
     assert html.startswith('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
     assert "<title>gainful judgments</title>" in html
     assert "<p>Two sets of judgments.</p>\n<table>\n<caption>Levels of qrels.txt</caption>\n<thead>\n" in html
-    assert '<td class="number">0.0</td><td class="number marked">1200</td><td class="number">93.8 %</td>' in html
+    assert '<td class="number">0.0</td><td class="number marked">1200</td><td class="number">93.8%</td>' in html
     assert '<p class="note">bold: most</p>' in html
     assert '<p class="note"><code>order:score|ties:docid-desc</code></p>\n</body>\n</html>\n' in html
 
@@ -327,8 +327,8 @@ def cell_of(format_, cell, column):
         (Column("x", "count"), 3.0, "3", "3", 3),
         (Column("x", "count"), np.int64(3), "3", "3", 3),
         (Column("x", "count", 4), 123456789, "123456789", "123456789", 123456789),
-        (Column("x", "share"), 0.731, "73.1 %", "0.731", 0.731),
-        (Column("x", "share", 0), 1, "100 %", "1.0", 1.0),
+        (Column("x", "share"), 0.731, "73.1%", "0.731", 0.731),
+        (Column("x", "share", 0), 1, "100%", "1.0", 1.0),
         (Column("x"), 7, "7", "7", "7"),
         (Column("x"), "", "", '""', ""),
     ],

@@ -121,7 +121,7 @@ class TestMaxT:
             found = compare_family(matrix(values), draws=999, seed=seed)
             differences = values[:, found.first] - values[:, found.second]
             largest = np.sort(np.abs(signs(50, 999, seed) @ differences).max(axis=1))
-            # As extreme as 49 of 999 draws at most: (49 + 1) / 1000 is not below 5 %, (48 + 1) / 1000 is.
+            # As extreme as 49 of 999 draws at most: (49 + 1) / 1000 is not below 5%, (48 + 1) / 1000 is.
             assert found.threshold == pytest.approx(largest[-49] / 50, abs=1e-9)
             apart = np.abs(found.difference)
             assert 0 < np.count_nonzero(found.is_significant) < found.p.size
@@ -191,7 +191,7 @@ class TestMaxT:
         assert (pair.low, pair.high) == pytest.approx((pair.difference - expected, pair.difference + expected))
 
     def test_the_family_wise_error_is_kept(self) -> None:
-        # Systems that are alike: any finding is false. 5 % of 300; 99.99 % of such counts are below 31.
+        # Systems that are alike: any finding is false. 5% of 300; 99.99% of such counts are below 31.
         generator, any_found = np.random.default_rng(5), 0
         for seed in range(300):
             values = generator.beta(2, 3, (25, 1)) + generator.normal(0, 0.1, (25, 5))
@@ -331,7 +331,7 @@ class TestCorrections:
 
     @together("correction", ["holm", "bonferroni", "hochberg"])
     def test_coarse_p_are_refused_with_the_number_of_draws(self, correction: str) -> None:
-        """28 pairs at 5 %: at least 10 x 28 / 0.05 draws."""
+        """28 pairs at 5%: at least 10 x 28 / 0.05 draws."""
         whole = matrix(random_values(3, 40, 8))
         with pytest.raises(UsageError, match="at least 5,600 draws for 28 tests, found 5,599"):
             compare_family(whole, correction=correction, draws=5_599)

@@ -218,7 +218,7 @@ class TestMistakes:
 
 class TestCalibration:
     def test_rejections_under_the_null(self) -> None:
-        # 5 % of 1,000 null sets: between 24 and 79; p are even, for all that 1,000 values of p can be.
+        # 5% of 1,000 null sets: between 24 and 79; p are even, for all that 1,000 values of p can be.
         generator, found = np.random.default_rng(21), []
         for seed in range(1_000):
             d = generator.gamma(1.5, 1, 40) * generator.choice([-1, 1], 40)
@@ -262,10 +262,10 @@ class TestEffects:
         [
             (0.06, 0.035, 0.08, "substantial"),
             (0.041, 0.018, 0.064, None),  # the interval also has noticeable ones
-            (0.01, -0.005, 0.016, "marginal"),  # either way, but always below 5 %
+            (0.01, -0.005, 0.016, "marginal"),  # either way, but always below 5%
             (0.01, -0.005, 0.025, None),
             (0.02, 0.02, 0.02, "noticeable"),
-            (0.034, 0.017, 0.034, "noticeable"),  # 5 % and 10 % are both noticeable
+            (0.034, 0.017, 0.034, "noticeable"),  # 5% and 10% are both noticeable
             (-0.1, -0.2, -0.01, None),
             (-0.1, -0.2, -0.05, "substantial"),
             (0.01, -0.06, 0.08, None),  # substantial at both ends, but not between them
@@ -331,7 +331,7 @@ class TestVerdicts:
         found = compare_pair(a, b, margin=margin)
         assert found.margin is not None
         assert (found.verdict, found.margin.is_not_inferior) == (verdict, not_inferior)
-        # Two one-sided tests at 5 % are the 90 % interval.
+        # Two one-sided tests at 5% are the 90% interval.
         assert found.margin.interval.level == 0.9
         mirrored = compare_pair(-a, -b, margin=margin, better="lower")
         assert mirrored.margin is not None
@@ -398,12 +398,12 @@ class TestWarnings:
 
     def test_few_differences_that_are_not_0(self) -> None:
         a, b = [0.5] * 40, [0.5] * 35 + [0.1, 0.2, 0.3, 0.2, 0.1]
-        found = self.warned("only 5 are not 0: flips of signs cannot reach 5 %", a, b)
+        found = self.warned("only 5 are not 0: random sign flips cannot reach 5%", a, b)
         assert len(found.for_system) == 5
         assert (found.interval.method, found.interval.is_stopgap) == ("t", True)
         assert compare_pair(a, [*b[:-6], 0.1, *b[-5:]]).warnings == ()
         seven = compare_pair([0.1 * i for i in range(7)], [0.0] * 7, alpha=0.01)
-        assert any("cannot reach 1 %" in line for line in seven.warnings)
+        assert any("cannot reach 1%" in line for line in seven.warnings)
         found = self.warned("go by p", [0.5, 0.51, 0.52, 0.5, 0.51], [0.1] * 5, margin=0.6)
         assert found.verdict == "cannot tell"  # although the stopgap is within the margin
 

@@ -52,7 +52,7 @@ def test_large_drop_needs_an_interval_without_no_change():
 
 
 def test_no_regression_where_p_is_above_a_fortieth():
-    """A harmless change five times as large as accepted ones: its mean fell by 4 %, by chance."""
+    """A harmless change five times as large as accepted ones: its mean fell by 4%, by chance."""
     differences = np.random.default_rng(5).normal(0, 0.2, 200)
     differences += -0.02 - differences.mean()
     found = changed(differences, margin=0.01)
@@ -95,7 +95,7 @@ def test_warning_where_the_margin_cannot_be_excluded():
 
 
 def test_warning_by_the_upper_limit_where_lower_is_better():
-    """By the 90 % interval of scipy a rise by the margin cannot be excluded, a fall by as much can."""
+    """By the 90% interval of scipy a rise by the margin cannot be excluded, a fall by as much can."""
     differences = np.random.default_rng(3).normal(0.0, 0.1, 6_000)
     differences += 0.002 - differences.mean()
     low, high = stats.t.interval(0.9, 5_999, 0.002, stats.sem(differences))

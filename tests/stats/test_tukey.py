@@ -122,7 +122,7 @@ class TestRandomised:
             scores = np.clip(rng.integers(0, 4, (11, 5)) + np.arange(5), 0, 6) / parts
             found = randomised_tukey(scores, draws=draws, seed=seed)
             assert ((found.p < 0.05) == (np.abs(found.difference) >= found.critical)).all()
-            # As large as the range that 5 % of the draws reach is not enough.
+            # As large as the range that 5% of the draws reach is not enough.
             reached = found.ranges[draws - round(0.05 * (draws + 1)) + 1]
             assert reached < found.critical
 

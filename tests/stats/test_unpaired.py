@@ -246,7 +246,7 @@ def test_detectable_is_that_of_statsmodels() -> None:
 
 @together("test", ["welch", "labels"])
 def test_equivalence_is_two_one_sided_tests(test: str) -> None:
-    """The margin is between the ends of scipy's 90 % and 95 % intervals: the former decides."""
+    """The margin is between the ends of scipy's 90% and 95% intervals: the former decides."""
     rng = np.random.default_rng(10)
     a, b = rng.normal(size=40), rng.normal(size=40)
     a += 0.05 - (a.mean() - b.mean())
@@ -340,7 +340,7 @@ class TestDegenerate:
     def test_one_session_of_each(self) -> None:
         found = compare_unpaired([0.9], [0.1])
         assert (found.p, found.interval.is_bounded, found.effect.hedges_g) == (1.0, False, None)
-        assert found.warnings[0].startswith("2 ways to give labels cannot reach 5 %")
+        assert found.warnings[0].startswith("2 ways to give labels cannot reach 5%")
         with pytest.raises(InputError, match="at least 2 sessions of each system, found 1"):
             compare_unpaired([0.9], [0.1, 0.2], test="welch")
 

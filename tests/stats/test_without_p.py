@@ -154,7 +154,7 @@ def test_limits_only_get_narrower_and_hold_the_mean_found() -> None:
 
 
 def test_whole_paths_are_covered() -> None:
-    """The truth is ever excluded in at most 5 % of paths; the interval of the t test, looked at after each, in many."""
+    """The truth is ever excluded in at most 5% of paths; the interval of the t test, looked at after each, in many."""
     rng = np.random.default_rng(3)
     differences = skewed(rng, 1500, 300)
     values = (differences + 1) / 2

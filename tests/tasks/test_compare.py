@@ -100,7 +100,9 @@ class TestWhatItTakes:
 
     def test_repr_and_text(self) -> None:
         assert repr(compare(matrix())) == "<SystemsComparison of 5 systems by AP>"
-        assert str(compare(matrix())).startswith("AP of 5 systems on 30 queries. Significantly different: ")
+        assert str(compare(matrix())).startswith(
+            "s4 is significantly better than all 4 other systems (AP, 30 queries)."
+        )
         assert "<table>" in compare(matrix(2))._repr_html_()
 
 
@@ -203,14 +205,14 @@ class TestCharts:
         reached = dict(zip(line.x, line.y, strict=True))  # the last of each difference
         assert list(reached) == [-0.5, 0.0, 0.25]
         assert list(reached.values()) == pytest.approx([1 / 3, 2 / 3, 1], abs=0.003)
-        assert chart.caption == "new is better in 33.3 %, equal in 33.3 %, worse in 33.3 % of queries."
+        assert chart.caption == "new is better in 33.3%, equal in 33.3%, worse in 33.3% of queries."
 
     def test_lines_of_the_leaderboard_that_do_not_overlap_are_told_apart(self) -> None:
         found = compare(matrix())
         chart = only(found.page(), Intervals)
         assert len(chart.rows) == 5
         family = found.systems["AP"].family
-        assert "significantly different (randomisation test, step-down maxT, 5 %)." in chart.caption
+        assert "Systems whose bars do not overlap differ significantly" in chart.caption
         told = set()
         for i, one in enumerate(chart.rows):
             for other in chart.rows[i + 1 :]:
@@ -229,7 +231,7 @@ class TestCharts:
             assert isinstance(chart, Intervals)
             rows = {row.name: row for row in chart.rows}
             hidden = family.pair("a", "b").verdict == "worse" and rows["a"].high >= rows["b"].low
-            assert hidden == (shift > 0) == ("So are some that do" in chart.caption)
+            assert hidden == (shift > 0) == ("some whose bars overlap also do" in chart.caption)
 
     def test_places_where_no_threshold_decides(self) -> None:
         chart = only(compare(matrix(), test="t", correction="holm").page(), Intervals)
@@ -430,8 +432,8 @@ def test_measures_have_one_name_in_all_tables() -> None:
 def test_pairs_of_secondary_measures_are_left_out_with_a_word() -> None:
     systems = {name: [place / 10, place / 5, place / 20] for place, name in enumerate("abcd")}
     found = str(gainful.compare({measure: ScoreMatrix.of(measure, systems) for measure in ("AP", "P@10")}))
-    assert "Pairs, AP" in found and "Pairs, P@10" not in found
-    assert "which pairs differ: all_pairs=True prints all 6" in found[found.index("Leaderboard, P@10") :]
+    assert "Pairs (AP)" in found and "Pairs (P@10)" not in found
+    assert "Which pairs differ: all_pairs=True prints all 6" in found[found.index("Leaderboard (P@10)") :]
 
 
 class TestQueriesThatARunDoesNotAnswer:
@@ -469,7 +471,7 @@ class TestQueriesThatARunDoesNotAnswer:
     def test_queries_that_decide_are_marked(self) -> None:
         with pytest.warns(GainfulWarning, match="not answered"):
             found = compare(self.QRELS, {name: self.RUNS[name] for name in ("old", "late")}, "nDCG@10", most=30)
-        [table] = [each for each in found.page().tables if each.title.startswith("Queries that speak most for old")]
+        [table] = [each for each in found.page().tables if each.title.startswith("Queries that favour old")]
         by = dict(zip((row[0] for row in table.rows), (row[-1] for row in table.rows), strict=True))
         assert table.columns[-1].name == "not answered by"
         assert {query for query, name in by.items() if name} == {query for query in by if query < "q12"}

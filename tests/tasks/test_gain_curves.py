@@ -492,10 +492,10 @@ class TestDifferences:
         one, two = found["one", "CG"], found["two", "CG"]
         assert one.values.tolist() == pytest.approx([0, 0, 11 / 12, 11 / 12])
         assert (one.ranks(1), one.ranks(-1), two.ranks(1)) == ([(3, 4)], [], [])
-        assert one.sentence("95 %") == (
-            "CG: one is significantly ahead of base at ranks 3 to 4 (simultaneous 95 % band over ranks 1 to 4)."
+        assert one.sentence("95%") == (
+            "CG: one is significantly ahead of base at ranks 3 to 4 (simultaneous 95% band over ranks 1 to 4)."
         )
-        assert two.sentence("95 %").startswith("CG: no difference of two and base was shown at any rank")
+        assert two.sentence("95%").startswith("CG: no difference of two and base was shown at any rank")
         reach = simultaneous_reach(np.array([[0.0, 0, 0, 0], *[[0.0, 0, 1, 1]] * 11]), 1000, 0, 0.95)
         assert (one.band.high - one.values).tolist() == pytest.approx(list(reach))
 
@@ -518,4 +518,4 @@ class TestDifferences:
         with pytest.raises(UsageError, match="found average=means alone"):
             gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base", average="means")
         [alone] = gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base").differences
-        assert alone.band is None and "has no band" in alone.sentence("95 %")
+        assert alone.band is None and "has no band" in alone.sentence("95%")

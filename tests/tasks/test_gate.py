@@ -223,7 +223,7 @@ def test_spread_of_accepted_changes_is_said_and_identical_input_passes():
     assert report.verdict == "pass"
     # The median, 0.5, times 2.326 / sqrt(60)
     assert report.blind is not None
-    assert "(15.1 %)" in report.blind
+    assert "(15.1%)" in report.blind
     assert check_gate(replace(gate, history=accepted[:4]), QRELS, RUN).blind is None
 
 
@@ -251,14 +251,14 @@ GOLDEN = {f"q{i}": {"a": 1} for i in range(40)}
 def test_what_is_promised_of_hits_is_kept():
     """27 of 40 questions are hits. Five lost hits have a one-sided p of 2^-5 = .031, six have .016, seven .008."""
     gate = freeze_gate(GOLDEN, hits(27), "Success@5")
-    # Five and a half of 40 questions, of a mean of 27 / 40; (2.3263 sqrt(.05) / (.02 * 27 / 40))^2 are enough for 2 %.
+    # Five and a half of 40 questions, of a mean of 27 / 40; (2.3263 sqrt(.05) / (.02 * 27 / 40))^2 are enough for 2%.
     assert gate.rule.margin == pytest.approx(0.204) and math.ceil(1000 * 5.5 / 27) == 204
     needed = math.ceil((stats.norm.ppf(0.99) * math.sqrt(0.05) / (0.02 * 27 / 40)) ** 2)
-    assert gate.notices[0].endswith(f"40 queries can show of Success@5; judge about {needed:,} queries for 2 %")
+    assert gate.notices[0].endswith(f"40 queries can show of Success@5; judge about {needed:,} queries for 2%")
     found = {lost: check_gate(gate, GOLDEN, hits(27 - lost)).findings[0] for lost in (5, 6, 7)}
     assert {lost: each.verdict for lost, each in found.items()} == {5: "warning", 6: "regression", 7: "regression"}
     assert (found[6].change.clause, found[7].change.clause) == ("margin", "test")
-    with pytest.raises(InputError, match=r"40 queries can only show drops above 0\.138 \(20\.4 %\)"):
+    with pytest.raises(InputError, match=r"40 queries can only show drops above 0\.138 \(20\.4%\)"):
         freeze_gate(GOLDEN, hits(27), "Success@5", rule=Rule(0.048))
     with pytest.raises(InputError, match="5 queries that can fall cannot show a drop"):
         freeze_gate(GOLDEN, hits(5), "Success@5")
@@ -409,7 +409,7 @@ def test_ids_that_are_not_utf8(tmp_path):
 
 def test_rules_as_people_write_them(tmp_path):
     (tmp_path / "ids.txt").write_text("q00\nq01\n")
-    rule = Rule.of("5 %", ["rr>=0.3"], str(tmp_path / "ids.txt"), missing_at_most=2)
+    rule = Rule.of("5%", ["rr>=0.3"], str(tmp_path / "ids.txt"), missing_at_most=2)
     assert rule == Rule(0.05, floors={"RR": 0.3}, must_hold=["q00", "q01"], missing_at_most=2)
     for wrong, message in (
         ({"margin": "0%"}, "margin: expected a margin above 0"),

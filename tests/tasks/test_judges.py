@@ -129,18 +129,18 @@ class TestPapers:
         assert table.tolist() == [[row[1], row[0]] for row in counts.values()]
         per_cent = 100 * table / table.sum(axis=0)
         for level, (of_relevant, of_irrelevant) in printed.items():
-            # 691 of 2772 are 24.93 %; the paper prints 25.0, so that the column adds up to 100.
+            # 691 of 2772 are 24.93%; the paper prints 25.0, so that the column adds up to 100.
             half_a_unit = 0.1 if level == 0 else 0.05
             assert per_cent[level] == pytest.approx([of_irrelevant, of_relevant], abs=half_a_unit)
         assert table.sum(axis=1).tolist() == [3471, 1138, 764, 364]
-        # "Of the TREC relevant documents 75 % were judged relevant at some level".
+        # "Of the TREC relevant documents 75% were judged relevant at some level".
         assert per_cent[1:, 1].sum() == pytest.approx(75, abs=0.5)
-        # "The re-assessors have been somewhat stricter than the original judges": 39.5 % relevant against 48.3 %.
+        # "The re-assessors have been somewhat stricter than the original judges": 39.5% relevant against 48.3%.
         assert found.relevant_a.value == pytest.approx(2772 / 5737)
         assert found.relevant_b.value == pytest.approx((5737 - 3471) / 5737)
 
     def test_agreement_by_distance_of_jarvelin2000(self) -> None:
-        """ "Agreed in 73 %, in 21 % the difference was one point, and in 6 % two or three points."""
+        """ "Agreed in 73%, in 21% the difference was one point, and in 6% two or three points."""
         found = compared(cells((2, 2, 40), (0, 0, 33), (1, 2, 11), (3, 2, 10), (0, 2, 2), (3, 1, 2), (0, 3, 2)))
         shares = (found.agreement.value, found.one_level_apart.value, found.further_apart.value)
         assert shares == pytest.approx((0.73, 0.21, 0.06), abs=1e-15)
@@ -229,7 +229,7 @@ class TestBootstrap:
             assert getattr(found, name) == pytest.approx((value, low, high), abs=1e-9), name
 
     def test_interval_holds_the_value_on_all_queries(self) -> None:
-        """Ten queries of forty, again and again; percentiles held 88 %. A small version of docs/judgments.md."""
+        """Ten queries of forty, again and again; percentiles held 88%. A small version of docs/judgments.md."""
         queries = random_queries(11, 40, (0, 1, 2, 3))
         true, source = compared(*queries).kappa.value, random.Random(1)
         held = 0
@@ -330,7 +330,7 @@ class TestWhatIsCompared:
     def test_explains_itself_when_printed(self) -> None:
         found = compared([(1, 1), (2, 0)], [(0, 0)])
         assert pickle.loads(pickle.dumps(found)) == found
-        assert "The judges agree exactly on 66.7 % of 3 documents;" in str(found)
+        assert "The judges agree exactly on 66.7% of 3 documents;" in str(found)
         assert "q000" not in repr(found)  # there may be many
         assert "\n# What B made of each level of A\nB,A 0,% of A 0," in found.text("csv")
 

@@ -46,7 +46,7 @@ def test_the_interval_of_pearson_is_that_of_scipy(confidence: float) -> None:
 
 
 def test_the_intervals_of_ranks() -> None:
-    # 95 %: z is 1.959964; rho = 0.8 and tau = 0.6 of 7 pairs made by hand: 1 2 3 4 5 6 7 against these.
+    # 95%: z is 1.959964; rho = 0.8 and tau = 0.6 of 7 pairs made by hand: 1 2 3 4 5 6 7 against these.
     x, y = [1, 2, 3, 4, 5, 6, 7], [2, 1, 4, 3, 6, 5, 7]
     _, spearman, tau = correlate(x, y)
     rho = 1 - 6 * 6 / (7 * 48)

@@ -348,7 +348,7 @@ class TestShown:
     def test_largest_difference(self) -> None:
         page = recall_levels(QRELS, {"one": ONE, "two": TWO}).page()
         assert page.parts[0] == (
-            "The largest difference to one in average precision is that of two at grade 3: +50.00 points (+100.0 %)."
+            "The largest difference to one in average precision is that of two at grade 3: +50.00 points (+100.0%)."
         )
 
     def test_unanswered_queries_are_told(self) -> None:

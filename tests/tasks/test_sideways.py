@@ -182,7 +182,7 @@ class TestIdealOfTheSameQueries:
 
 
 class TestSentences:
-    STOP = "The ideal turns horizontal at rank 10: no query has more documents to gain from."
+    STOP = "The ideal plateaus at rank 10: no query has more documents to gain from."
 
     def test_two_runs(self):
         assert said([5, 10], twice=every(2, 20), thrice=every(3, 20)) == [
@@ -264,10 +264,10 @@ class TestSentences:
             assert (distance.least_share, distance.most_share) == (distance.least, distance.most)
         shown = [table.title for table in gain_curves(qrels, runs, ["CG@10", "nCG@10"], draws=0).page().tables]
         assert "Area between nCG (mean of ratios) and the ideal, ranks 1-10" in shown
-        assert "Distance of nCG (mean of ratios) to the ideal" in shown
+        assert "Distance of nCG (mean of ratios) from the ideal" in shown
 
     def test_still_rising(self):
-        assert said([5], "CG@8", r=every(1, 8))[-1] == "The ideal still rises at rank 8, the last one looked at."
+        assert said([5], "CG@8", r=every(1, 8))[-1] == "The ideal is still rising at rank 8, the last one looked at."
 
 
 class TestPage:

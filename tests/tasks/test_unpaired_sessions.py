@@ -63,9 +63,9 @@ def test_too_few_sessions_detect_nothing() -> None:
     # All 20 ways to give three sessions each of two labels: p is at least 2/20; of 4 and 4 there are 70.
     few = found(made((3, 3)))
     assert few.unpaired["nsDCG@10"].pairs[0].detectable == math.inf
-    said = "3 and 3 sessions, no difference is detectable: it takes more sessions, such as 4 of each system)"
+    said = "3 and 3 sessions). No difference is detectable: it takes more sessions, such as 4 of each system."
     assert said in words(few)
-    assert "detectable from" in words(found(made((4, 4))))
+    assert "inimum detectable difference" in words(found(made((4, 4))))
     assert '"detectable": "inf"' in few.text("jsonl")
 
 
@@ -74,7 +74,7 @@ def test_the_same_sessions_are_paired() -> None:
     comparison = found(scores)
     assert comparison.pairs["nsDCG@10"].wins == 1
     text = words(comparison)
-    assert "2 sessions" in text and "Sessions that speak most for b" in text and "quer" not in text
+    assert "2 sessions" in text and "Sessions that favour b" in text and "quer" not in text
     assert "both systems have the same sessions: paired" in text
     assert found(scores, test="welch").unpaired["nsDCG@10"].pairs[0].test.name == "welch"
 
@@ -83,7 +83,7 @@ def test_paired_sessions_of_several_systems_are_called_sessions() -> None:
     rng = np.random.default_rng(3)
     scores = {name: {f"s{i}": float(value) for i, value in enumerate(rng.random(8))} for name in "abc"}
     shared = SessionScores("nsDCG@10", "higher", scores)
-    assert "on 8 sessions (the same under all systems: paired)." in words(found(shared))
+    assert "8 sessions, the same under all systems: paired)." in words(found(shared))
     bayes: dict[str, object] = {"test": "bayes", "margin": 0.1}
     for options in ({}, {"procedure": "friedman"}, {"procedure": "anova"}, bayes, {"sequential": True}):
         text = words(found(shared, **options))
@@ -124,7 +124,7 @@ def test_several_systems_are_corrected_for_their_number() -> None:
     assert [pair.names for pair in result.pairs] == pairs
     assert result.adjusted == pytest.approx(multipletests(p, method="holm")[1], rel=1e-9)
     text = words(found(scores, test="welch"))
-    assert "of 3 systems on sessions of their own" in text and "of 3 pairs (Welch's t, Holm, 5 %)" in text
+    assert "of 3 systems on sessions of their own" in text and "of 3 pairs (Welch's t, Holm, 5%)" in text
 
 
 def test_a_family_of_all_measures() -> None:

@@ -126,6 +126,11 @@ def command(
             f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"
         )
     output.show(Report(evaluations, shown.by_query, shown.places, baseline, of_queries.by), lines)
+    if click.get_current_context().find_root().obj[1:2] == ("-q",) and not shown.by_query and wanted.measures:
+        from gainful.measures.catalog import translation_of
+
+        if all(map(translation_of, wanted.measures)):  # trec_eval's names, and -q where it is written for trec_eval
+            sys.stderr.write("hint: -q is --quiet here; --by-query prints every query, as trec_eval -q does\n")
     broken = []
     for measure, worst in least.items():
         from gainful.tasks.gate import broken_floor

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.flags import takes
-from gainful.cli.inputs import CollectionOptions
+from gainful.cli.flags import flags_of, group, takes
+from gainful.cli.inputs import CollectionOptions, FileOptions, read_grades
 from gainful.cli.options import FigureOutput, complete_measure, measures_from
 from gainful.data.collection import named_runs
 from gainful.errors import InputError, UsageError
@@ -34,14 +34,16 @@ class _Lists:
         (), "A run; several stand side by side.", kind="file", flag="--run", metavar="RUN", repeatable=True
     )
     queries: tuple[str, ...] = setting((), "A query; may be repeated.", flag="--query", metavar="ID", repeatable=True)
-    grades: str | None = setting(None, "A list without files: its grades, such as 3,2,0,-,1.", metavar="GRADES")
+    grades: str | None = setting(
+        None, "A list without files: 3,2,0,-,1; with --qrels the numbers of words: Good=1,Bad=0.", metavar="GRADES"
+    )
     unretrieved: str | None = setting(None, "With --grades: those of documents that were not found.", metavar="GRADES")
     swap: str | None = setting(None, "With --grades: let two documents change places.", metavar="RANK,RANK")
 
     def __post_init__(self) -> None:
         """Refuse lists of both kinds, and what belongs to grades without any."""
-        if self.grades is not None and (self.qrels or self.runs or self.queries):
-            raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
+        if self.grades is not None and "=" not in self.grades and (self.qrels or self.runs or self.queries):
+            raise UsageError("--grades: a list of grades cannot be combined with --qrels, --run or --query")
         for flag, value in (("--unretrieved", self.unretrieved), ("--swap", self.swap)):
             if value is not None and self.grades is None:
                 raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
@@ -57,6 +59,11 @@ class _Shown:
     )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Reading(CollectionOptions):
+    inputs: Inputs = group(flags_of(FileOptions), FileOptions.taken_from)
+
+
 @help_groups.command("explain")
 @click.argument(
     "measures",
@@ -65,13 +72,13 @@ class _Shown:
     metavar="MEASURE...",
     shell_complete=lambda context, parameter, typed: complete_measure(typed),
 )
-@takes(lists=_Lists, shown=_Shown, output=FigureOutput, reading=CollectionOptions)
+@takes(lists=_Lists, shown=_Shown, output=FigureOutput, reading=_Reading)
 def command(
     measures: tuple[str, ...],
     lists: _Lists,
     shown: _Shown,
     output: FigureOutput,
-    reading: CollectionOptions,
+    reading: _Reading,
 ) -> None:
     """Say what MEASURE means; with judgments, runs and a query show its arithmetic, rank by rank.
 
@@ -88,12 +95,13 @@ def command(
     from gainful.evaluation.explained_page import explanation_page, running_plots
     from gainful.evaluation.explanation import Board, explain
 
-    if lists.grades is not None:
+    if lists.grades is not None and lists.qrels is None:
         board = Board.read(lists.grades, lists.unretrieved, reading.scale)
         explained = [board.explain(measure, policy, lists.swap) for measure in wanted]
     else:
         from gainful.data.run import Run
 
+        inputs = inputs._replace(qrels=inputs.qrels._replace(grades=read_grades(lists.grades)))
         judgments = None if lists.qrels is None else inputs.read_qrels(lists.qrels, scale=reading.scale)
         runs = {
             name: Run.of(file, policy=policy)

@@ -26,15 +26,16 @@ _HELP = ("--help", "--help-all")
 _GROUPS: Mapping[str, str] = {
     "Input": """--qrels --run --runs --sessions --letor --from --name --query --session --documents |
         --exclude --items --training --intents --queries --by --weights --only-queries --exclude-queries --session-gap
-        --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
-        --gaps --topics --threads --max-memory --engine --master --other-qrels --at-least --topic""",
+        --scale --rows --better --qrels-format --run-format --session-format --columns --grades --feature
+        --session-separator --gaps --topics --threads --max-memory --engine
+        --master --other-qrels --at-least --topic""",
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
         --average --cost-query --cost-document""",
-    "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
-        --interval --family --draws --seed --confidence --groups --factors --sequential --arrival
+    "Statistics": """--baseline --test --margin --procedure --alpha --pairs |
+        --correction --interval --family --draws --seed --confidence --groups --factors --sequential --arrival
         --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
-    "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open |
-        --only --marks --sort --caption --label
+    "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open
+        --only --marks | --sort --caption --label
         --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),
 }
@@ -60,6 +61,10 @@ class GroupedCommand(click.Command):
             )
         )
 
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The first sentence, whole."""
+        return super().get_short_help_str(10 * limit)
+
     def get_help(self, ctx: click.Context) -> str:
         """The help; what would not fit two screens is left to that in full."""
         text = super().get_help(ctx)
@@ -82,7 +87,7 @@ class GroupedCommand(click.Command):
             for i, example in enumerate(examples):
                 if i == 0:
                     formatter.write_paragraph()
-                formatter.write_text(example)
+                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")  # in one line, to be copied
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, the command's own ones first."""
@@ -137,15 +142,15 @@ def _brief(option: click.Option, ctx: click.Context) -> tuple[str, str]:
 
 
 def _first_clause(text: str) -> str:
-    """What a text says first, if it is long: without its default, and then as many words as there is room for.
+    """What a text says first, if it is long: without its default, and up to the first pause.
 
-    >>> _first_clause("The standard deviation of the difference of two systems, without scores.  [default: none]")
-    'The standard deviation of the difference of ...'
+    >>> _first_clause("Relevant from grade G on, for every measure that takes rel and has none.")
+    'Relevant from grade G on'
     """
     text = text if len(text) <= _LINE else text.partition("  [")[0].rstrip(".")
     for end in ("; ", " (", ": ", ", "):
         text = text if len(text) <= _LINE else _before(end, text, _LEAST)
-    return text if len(text) <= _LINE else text[: text.rindex(" ", 0, _LINE - 3)] + " ..."
+    return text
 
 
 def _before(end: str, text: str, least: int) -> str:

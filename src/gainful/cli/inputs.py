@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gainful.cli import options
 from gainful.cli.flags import flags_of, group, made_of
 from gainful.data.collection import Collection, Inputs, named_runs
+from gainful.errors import UsageError
 from gainful.frozen import dataclass
 from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
 from gainful.kernel.core import MOST_THREADS
+from gainful.notation import read_number
 from gainful.policy import Policy
 from gainful.question import number, setting
 
@@ -21,8 +23,19 @@ if TYPE_CHECKING:
     from gainful.data.sessions import Sessions, SessionTopics
 
 
+def read_grades(text: str | None) -> Mapping[str, float]:
+    """Return the grades of words, from WORD=GRADE,..."""
+    pairs = [part.rpartition("=") for part in (text or "").split(",") if part.strip()]
+    if not all(word.strip() for word, _, _ in pairs):
+        hint = (
+            f"gainful explain nDCG@6 --grades {text} --detail takes a list of grades" if "=" not in str(text) else None
+        )
+        raise UsageError(f"--grades: expected WORD=GRADE, such as Perfect=3,Good=2, found '{text}'", hint)
+    return {word.strip(): read_number(grade.strip(), f"--grades: {word.strip()}") for word, _, grade in pairs}
+
+
 @dataclass(frozen=True, kw_only=True)
-class InputOptions:
+class FileOptions:
     """The files and columns of judgments, runs and what is known of items."""
 
     qrels_format: str | None = setting(
@@ -63,7 +76,7 @@ class InputOptions:
         asked = made_of(cls, params)
         columns = columns_by_side(asked.columns, RUN_SIDES)
         return Inputs(
-            Reading(asked.qrels_format, columns["qrels"]),
+            Reading(asked.qrels_format, columns["qrels"], grades=read_grades(getattr(asked, "grades", None))),
             Reading(asked.run_format, columns["run"]),
             asked.feature,
             asked.exclude,
@@ -72,6 +85,17 @@ class InputOptions:
             asked.intents,
             columns,
         )
+
+
+#: Declared once: `explain` has another option of that name, and sessions have no files of runs.
+GRADES = setting(None, "The numbers that words in place of grades stand for.", metavar="WORD=GRADE,...")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions(FileOptions):
+    """The same, with judgments whose grades are words."""
+
+    grades: str | None = GRADES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +215,7 @@ class SessionOptions:
 
     qrels_format: str | None = None
     columns: str = ""
+    grades: str | None = None
 
     def read(
         self, qrels: str, files: Mapping[str, str], policy: Policy, scale: float | None, threads: int
@@ -203,7 +228,14 @@ class SessionOptions:
         from gainful.data.qrels import Qrels
         from gainful.data.sessions import Sessions, SessionTopics
 
-        judgments = Qrels.read(qrels, format=self.qrels_format, columns=named["qrels"], scale=scale, threads=threads)
+        judgments = Qrels.read(
+            qrels,
+            format=self.qrels_format,
+            columns=named["qrels"],
+            grades=read_grades(self.grades),
+            scale=scale,
+            threads=threads,
+        )
         topics = None
         if self.topics is not None:
             topics = SessionTopics.of(self.topics, of_sessions)

@@ -18,31 +18,31 @@ from gainful.notation import printable
 #: The commands and their short help. Each is imported when it is run.
 COMMAND_GROUPS = {
     "Evaluate": {
-        "eval": "Score runs against judgments and print a table.",
-        "compare": "Ask whether the difference of two systems, or of several, is real.",
-        "curves": "Draw gain by rank, precision by recall, and read them sideways.",
-        "sessions": "Score whole sessions, query after query, and draw their curves.",
-        "report": "Write one page that people open in a browser and ask questions of.",
-        "gate": "Check in CI that a system has not fallen from a frozen baseline.",
-        "demo": "Make a small collection of five systems and evaluate it.",
+        "eval": "Score runs against relevance judgments.",
+        "compare": "Test whether systems differ significantly.",
+        "curves": "Plot gain by rank and precision-recall curves.",
+        "sessions": "Score multi-query sessions.",
+        "report": "Write an interactive HTML report.",
+        "gate": "Fail CI when a system regresses from its baseline.",
+        "demo": "Create and evaluate a five-system example.",
     },
     "Understand": {
-        "explain": "Say what a measure means, and where a query's score comes from.",
-        "measures": "List the measures, all or those that match.",
-        "check": "Look for everything suspicious in judgments and runs.",
-        "judgments": "Describe judgments, or compare two sets of them.",
-        "whydiff": "Find the conventions that make two numbers of one name differ.",
-        "sensitivity": "Ask whether other gains, discounts and depths would change the order of systems.",
-        "agree": "Say how far measures put the same systems into the same order.",
-        "papers": "Run the five papers again: what they say beside what gainful finds.",
+        "explain": "Define a measure, or show how a score was computed.",
+        "measures": "List or search the available measures.",
+        "check": "Find problems in judgments and runs before scoring.",
+        "judgments": "Summarise judgments, or compare two sets.",
+        "whydiff": "Find out why two scores for one measure differ.",
+        "sensitivity": "Test whether gains, discounts or depth change the ranking.",
+        "agree": "Measure how closely measures agree on system order.",
+        "papers": "Reproduce the five papers behind gainful.",
     },
     "Plan": {
-        "power": "Say which differences a number of queries can detect, and how many are needed.",
-        "stability": "Ask whether the order of systems would be the same on other queries or documents.",
+        "power": "Estimate detectable differences and queries needed.",
+        "stability": "Test whether the ranking holds on other queries or documents.",
     },
     "Compatibility": {
-        "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
-        "completion": "Print the shell's completion script.",
+        "trec_eval": "Drop-in replacement for trec_eval.",
+        "completion": "Print a shell completion script.",
     },
 }
 COMMANDS = {name: about for commands in COMMAND_GROUPS.values() for name, about in commands.items()}
@@ -117,7 +117,13 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
     help="Version and core in use.",
 )
 def cli() -> None:
-    """Evaluate search, retrieval and recommendation by how relevant results are."""
+    """Evaluate search, retrieval and recommendation by how relevant results are.
+
+    \b
+    gainful demo                        make five systems to try
+    gainful eval QRELS RUN -m nDCG@10   score a system
+    gainful compare QRELS RUN RUN       is the new system better?
+    """
 
 
 def run(arguments: Sequence[str]) -> int:

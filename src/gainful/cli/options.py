@@ -26,7 +26,7 @@ from gainful.render import FORMATS, format_of, write
 if TYPE_CHECKING:
     from gainful.kernel.parallel import Progress
     from gainful.measures.base import Measure
-    from gainful.pages.page import HasPage
+    from gainful.pages.page import HasPage, Page
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -178,13 +178,18 @@ class Output(Quiet):
         None, "Write a file instead; its ending chooses the format.", kind="written", flag="--output -o"
     )
     caption: str | None = setting(None, "LaTeX: the same with this caption.", metavar="TEXT")
-    label: str | None = setting(None, "LaTeX: a whole table environment with this label.", metavar="NAME")
+    label: tuple[str, ...] = setting(
+        (),
+        "NAME=LABEL shows a system or measure as LABEL; in LaTeX, a text without = labels the table environment.",
+        metavar="NAME=LABEL",
+        repeatable=True,
+    )
 
     def __post_init__(self) -> None:
         """Reject an unwritable output before the work begins."""
         if self.file is not None:
             check_written(self.file, "--output")
-        for name, value in (("caption", self.caption), ("label", self.label)):
+        for name, value in (("caption", self.caption), ("label", self.table_label)):
             if value is not None and self.chosen_format != "latex":
                 raise UsageError(
                     f"--{name}: expected a table for LaTeX, found --format {self.chosen_format}",
@@ -202,6 +207,30 @@ class Output(Quiet):
         """The format asked for, else the one of the file's ending."""
         return self.format or ("table" if self.file is None else format_of(self.file))
 
+    @property
+    def table_label(self) -> str | None:
+        """The label of a LaTeX table."""
+        return next((each for each in self.label if "=" not in each), None)
+
+    def page_of(self, content: HasPage) -> Page:
+        """The page of results, with measures called as they were asked for, and the names that labels give."""
+        from gainful.measures.catalog import asked_names
+
+        page, context = content.page(), click.get_current_context()
+        flags = {each.name for each in context.command.params if isinstance(each, click.Option)}
+        texts = context.params.get("measures", ()) if "measures" in flags else ()
+        names = asked_names(texts)
+        ours = {asked: name for name, asked in names.items()}
+        labels = [each.rpartition("=") for each in self.label if "=" in each]
+        names |= {ours.get(name, name): label for name, _, label in labels}
+        used: set[str] = set()
+        renamed = page.renamed(names, used)
+        if unknown := [name for name, _, _ in labels if ours.get(name, name) not in used]:
+            raise UsageError(f"--label: no system or measure is called '{unknown[0]}'")
+        if self.chosen_format == "jsonl":  # programs get our names, and theirs beside
+            return replace(page, header={**page.header, "names": names}) if names else page
+        return page if self.chosen_format == "trec" else renamed
+
     @contextmanager
     def opened(self) -> Iterator[TextIO]:
         """Open the file, which is replaced when all is written, or standard output."""
@@ -215,9 +244,9 @@ class Output(Quiet):
 
     def show(self, content: HasPage, notices: Sequence[str] = (), *, detail: bool = False) -> None:
         """Write a command's results, then print its notices; HTML pages also contain the notices."""
-        page = content.page()
-        if self.caption is not None or self.label is not None:
-            page = replace(page, caption=self.caption, label=self.label)
+        page = self.page_of(content)
+        if self.caption is not None or self.table_label is not None:
+            page = replace(page, caption=self.caption, label=self.table_label)
         if self.chosen_format == "html":
             page = replace(page, notes=(*page.notes, *(f"notice: {line}" for line in dict.fromkeys(notices))))
         page = page.detailed() if detail else page
@@ -284,7 +313,7 @@ class FigureOutput(Output):
         if self.figure is not None:
             from gainful.render.figure import for_caption, save
 
-            page = (drawn or content).page().without_repeats()
+            page = self.page_of(drawn or content).without_repeats()
             page = for_caption(page, title=not self.no_title, signature=not self.no_signature)
             save(page, self.figure, None if self.columns_wide is None else int(self.columns_wide))
         super().show(content, notices, detail=detail)

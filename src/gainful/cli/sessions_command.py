@@ -8,7 +8,7 @@ import click
 
 from gainful.cli import help_groups
 from gainful.cli.flags import INPUT, flags_of, given, takes
-from gainful.cli.inputs import PolicyOptions, SessionOptions, Work
+from gainful.cli.inputs import GRADES, PolicyOptions, SessionOptions, Work
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
@@ -40,6 +40,7 @@ class _Reading(Work, PolicyOptions, SessionOptions):
         "What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in judgments.",
         metavar="ROLE=NAME,...",
     )
+    grades: str | None = GRADES
 
 
 @help_groups.command("sessions")

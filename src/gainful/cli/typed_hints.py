@@ -40,10 +40,10 @@ _INSTEAD: Mapping[str, str] = {
     "--plot --chart --figure": _DRAWING,
     "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
     "tests whether systems differ",
-    "--grades --unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades, and says "
+    "--unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades, and says "
     "what other tools compute for it; --figure FILE draws it",
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
-    "--confidence --confidence-level": "--alpha 0.05 is a confidence of 95 %",
+    "--confidence --confidence-level": "--alpha 0.05 is a confidence of 95%",
     "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
     "--verbose -v --debug": "--detail shows more where a command has it; notices are printed unless --quiet is given",
     "--bounds": "what unjudged documents could add is not computed; gate init --judged-drop says how many there may be",

@@ -246,7 +246,8 @@ class Inputs(NamedTuple):
 
     def is_trec(self, text: Text, run: bool) -> bool:
         """Whether a file is read as TREC text."""
-        return format_of(text, self.run if run else self.qrels, run=run) == "trec"
+        how = self.run if run else self.qrels
+        return not how.grades and format_of(text, how, run=run) == "trec"
 
     def read_qrels(
         self, source: str, *, scale: float | None = None, threads: int | None = None, policy: Policy | None = None
@@ -259,7 +260,9 @@ class Inputs(NamedTuple):
         if how.format == "run":
             run = RunSource(source, how._replace(format=None))
             return replace(Qrels.from_run(run, policy), name=source)
-        qrels = Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
+        qrels = Qrels.read(
+            source, format=how.format, columns=how.columns, grades=how.grades, scale=scale, threads=threads
+        )
         known = self.items, self.training, self.columns, self.intents
         return qrels.with_items(*known) if self.items or self.training or self.intents else qrels
 

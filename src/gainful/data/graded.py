@@ -14,6 +14,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents, ItemLists, gather
+from gainful.data.near_misses import near_miss
 from gainful.data.parents import chunks_of
 from gainful.data.run import (
     Run,
@@ -411,16 +412,27 @@ def join_text(
     return joined
 
 
+#: So many queries of each side are compared.
+_COMPARED = 10_000
+
+
 def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
     """The error for a run without any judged query."""
-    lookalikes = lookalikes_of(map(text_of_id, found), map(text_of_id, wanted))
+    of_run, of_judged = ([text_of_id(each) for each in ids[:_COMPARED]] for ids in (found, wanted))
+    lookalikes, match = lookalikes_of(of_run, of_judged), near_miss(of_run, of_judged)
+    one, other = (of_run[0], of_judged[0]) if match is None or lookalikes else (match.found, match.wanted)
+    hint = "are these judgments and this run of the same collection?"
+    if lookalikes:
+        one_form, other_form, how = lookalikes[0]
+        hint = (
+            f"'{one_form}' in the run and '{other_form}' in the judgments differ {how}: write ids alike in both files"
+        )
+    elif match is not None:
+        hint = f"{match.count:,} of {match.total:,} queries match {match.how}: write ids alike in both files"
     return InputError(
-        f"{source}: expected queries that are judged, found none: the run has "
-        f"'{printable(found[0])}', {judgments} has '{printable(wanted[0])}'",
-        f"'{lookalikes[0][0]}' in the run and '{lookalikes[0][1]}' in the judgments differ {lookalikes[0][2]}: "
-        "write ids alike in both files"
-        if lookalikes
-        else "are these judgments and this run of the same collection?",
+        f"{source}: expected queries that are judged, found none: the run has '{printable(one)}', "
+        f"{judgments} has '{printable(other)}'",
+        hint,
     )
 
 

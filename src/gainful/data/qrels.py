@@ -75,15 +75,16 @@ class Qrels(DocumentColumns):
         *,
         format: str | None = None,  # noqa: A002 - it is what people call it
         columns: Mapping[str, str] | None = None,
+        grades: Mapping[str, float] | None = None,
         scale: float | None = None,
         threads: int | None = None,
     ) -> Qrels:
         """Judgments from a path, ``-``, bytes, NTCIR's folder or the id of a collection in ir_datasets.
 
         The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to the
-        names that a header has for them.
+        names that a header has for them, ``grades`` words to numbers: ``{"Perfect": 3, "Good": 2, "Bad": 0}``.
         """
-        how = Reading.checked(format, columns)._replace(threads=thread_count(threads))
+        how = Reading.checked(format, columns, grades=grades)._replace(threads=thread_count(threads))
         return cls._read(as_source(source, "Qrels"), how, scale)
 
     @classmethod
@@ -129,17 +130,19 @@ class Qrels(DocumentColumns):
         frame: Frame,
         *,
         columns: Mapping[str, str] | None = None,
+        grades: Mapping[str, float] | None = None,
         scale: float | None = None,
         name: str = "<frame>",
     ) -> Qrels:
         """Judgments from a data frame with columns for query, document and grade: pandas, polars, pyarrow, ...
 
         ``columns`` maps roles to names that are not understood by themselves, such as ``{"grade": "stars"}``. Cells may
-        hold all documents of a query.
+        hold all documents of a query. ``grades`` are the numbers that words stand for.
         """
         from gainful.io.frames import read_frame
 
-        return cls.from_rows(read_frame(frame, Reading.checked(columns=columns), run=False, name=name), scale=scale)
+        how = Reading.checked(columns=columns, grades=grades)
+        return cls.from_rows(read_frame(frame, how, run=False, name=name), scale=scale)
 
     @classmethod
     def from_dict(cls, judgments: Mapping[Any, Any], *, scale: float | None = None, name: str = "<dict>") -> Qrels:
@@ -172,15 +175,22 @@ class Qrels(DocumentColumns):
         )
 
     @classmethod
-    def of(cls, value: QrelsLike, columns: Mapping[str, str] | None = None) -> Qrels:
+    def of(
+        cls,
+        value: QrelsLike,
+        columns: Mapping[str, str] | None = None,
+        grades: Mapping[str, float] | None = None,
+    ) -> Qrels:
         """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes, or a list of dicts
         as JSON lines have them.
 
-        ``columns`` maps roles to names, where there are columns.
+        ``columns`` maps roles to names, where there are columns, and ``grades`` words to numbers.
         """
         if isinstance(value, Qrels):
+            if grades:
+                raise UsageError("grades: cannot be used with a Qrels", "Qrels.read(path, grades=...) takes them")
             return value
-        how = Reading.checked(columns=columns)._replace(threads=default_threads())
+        how = Reading.checked(columns=columns, grades=grades)._replace(threads=default_threads())
         return cls._read(value, how)
 
     @property

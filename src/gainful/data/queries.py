@@ -117,7 +117,7 @@ class Queries:
         if varying:
             for query, row in rows.items():
                 constant = {name: value for name, value in row.values.items() if name not in varying}
-                rows[query] = Record(constant, row.where)
+                rows[query] = row._replace(values=constant)
         return rows, varying
 
     @cached_property
@@ -240,6 +240,12 @@ class Queries:
         """The column of that name, or the only one that differs from it in small and capital letters."""
         if not isinstance(column, str):
             raise UsageError(f"{what}: expected the name of a column, found {column!r}")
+        if os.path.isfile(column) and (self.table is None or column not in self.columns):
+            asked = for_asker(f"--queries {column} --{what} COLUMN", f"Queries({column!r}, {what}='COLUMN')")
+            raise UsageError(
+                f"{what}: expected the name of a column, found the file {column}",
+                f"{asked}; its columns: {some_of(Queries(column).columns, 12)}",
+            )
         if self.table is None:
             raise UsageError(f"{what}: expected a table of queries, found none", "--queries FILE (queries= in Python)")
         alike = [name for name in self.columns if name.casefold() == column.casefold()]
@@ -304,7 +310,7 @@ def _by_query(records: Iterable[Record], name: str, called: Mapping[str, str]) -
         column, is_judgment = columns[names]
         about = {each: value for each, value in record.values.items() if each != column}
         query = text_of_id(id_of_cell(record.values[column], record.where))
-        yield query, Record(about, record.where), is_judgment
+        yield query, record._replace(values=about), is_judgment
 
 
 def _cell_text(value: object) -> str:

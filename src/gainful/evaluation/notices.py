@@ -40,6 +40,8 @@ def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
         for m in e.measures
         if isinstance(rel := getattr(m, "rel", None), float) and rel > e.scale
     )
+    if any(e.scale <= 0 for e in evaluations):
+        lines.insert(0, "no relevant document in the judgments: every grade is 0 or less")
     lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10 and e.facts.unjudged_tells]
     if shares:

@@ -11,7 +11,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,15 +37,11 @@ from gainful.io.rows import (
     FrameRows,
     NamedRows,
     Rows,
-    Spans,
     TextLines,
     fault_error,
     fields_at,
     gather_entries,
-    hint_at_grades,
-    ids_of,
     line_number,
-    numbers_of_words,
     packed,
     read_closely,
     rows_of_table,
@@ -54,7 +49,7 @@ from gainful.io.rows import (
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, shown_text, text_lines
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes
-from gainful.notation import NUMBER as _DECIMAL, count_of, printable, text_of_id, whole_number
+from gainful.notation import NUMBER as _DECIMAL, count_of, printable, whole_number
 
 if TYPE_CHECKING:
     from gainful.io.session_records import SessionContent
@@ -168,6 +163,13 @@ def _lines_table(text: Text, fields: int, separator: str = "") -> HeaderTable:
     return HeaderTable(text, 0, separator, [""] * fields, text.name)
 
 
+def read_trec_words(text: Text, how: Reading, *, run: bool) -> Rows:
+    """Judgments in TREC text whose grades are words."""
+    names = ["query", "subtopic", "document", "grade"]
+    read, values = partial(_table_rows, _lines_table(text, 4)), lambda _: ()
+    return rows_of_table(names, how, text.name, values, read, run=run)
+
+
 def read_movielens(text: Text, reading: Reading, *, run: bool) -> Rows:
     """Lines ``user item rating time``, as MovieLens has them: between tabs, or between ``::``."""
     if run:
@@ -185,7 +187,7 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
         return _rows(table, roles)
     except InputError:
         mended, notes = table, list[str]()
-        for mend in (_without_blank_rows, _with_decimal_points, _with_numbers):
+        for mend in (_without_blank_rows, _with_decimal_points):
             mended, note = mend(mended, roles)
             notes += [f"{table.text.name}: {note}"] if note else []
         if not notes:
@@ -223,29 +225,6 @@ def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[
         count += inside.size
     note = f"{count_of(count, 'decimal comma')} read as decimal points" if count else ""
     return table._replace(text=Text.of_view(data, table.text.name)), note
-
-
-def _with_numbers(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
-    """Numbers in place of grades that are words of a known scale."""
-    try:
-        (_, start, length), data = _cells(table, roles["grade"]), table.text.data.copy()
-    except (KeyError, InputError):  # no grades, or rows that are none
-        return table, ""
-    places = list(zip(start.tolist(), length.tolist(), strict=True))
-    words = [text_of_id(data[at : at + size].tobytes()) for at, size in places]
-    found = numbers_of_words(words)
-    if found is None:
-        return table, ""
-    numbers, note = found
-    for word, (at, size) in zip(words, places, strict=True):
-        data[at : at + size] = np.frombuffer(b"%0*d" % (size, numbers[word]), np.uint8)  # as long as it was
-    return table._replace(text=Text.of_view(data, table.text.name)), note
-
-
-def _cells(table: HeaderTable, place: int) -> Spans:
-    """All cells of a column, whatever is in them."""
-    spans: Spans = read_columns(table, {"cell": place}, (), ("cell",))[0]["cell"]
-    return spans
 
 
 def read_columns(
@@ -334,12 +313,6 @@ def _table_hint(table: HeaderTable, data: Bytes, faults: Sequence[Fault], roles:
         if not all(words) and separator:
             without = "delete the rows of documents that nobody judged, or write 0 for what is not relevant"
             return without if roles[detail] == "grade" else "every row needs one"
-        if roles[detail] == "grade":
-            with suppress(InputError):  # of rows that are none
-                cells = {printable(cell) for cell in ids_of(_cells(table, detail))}
-                words = sorted(cell for cell in cells if cell and not _DECIMAL.fullmatch(cell))
-            if hint := hint_at_grades(words):
-                return hint
         if any(re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?", word) for word in words):
             return "thousands are written without a point: 1234.5 or 1234,5"
         return "numbers are decimal with a point, like 2, -0.5 or 1e-3"

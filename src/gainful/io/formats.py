@@ -28,7 +28,7 @@ from gainful.io.columns import (
     unknown_separator,
 )
 from gainful.io.sources import HEAD, Text, shown_text
-from gainful.notation import choose, json_or_none, load_json, printable, read_duration, text_of_id
+from gainful.notation import choose, json_or_none, load_json, printable, read_duration, read_number, text_of_id
 
 #: What a missing query number of a session means: that something is wrong, or an empty result page.
 GAPS = ("error", "empty")
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
     """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
     name), which LETOR feature is the score; of sessions what separates session and turn, what gaps mean, and
     how many seconds without a query begin another one in a log; whether only queries and their documents matter; on
-    how many threads."""
+    how many threads; and the grades that words stand for."""
 
     format: str | None = None
     columns: Mapping[str, str] = MappingProxyType({})
@@ -59,15 +59,23 @@ class Reading(NamedTuple):
     session_gap: float | None = None
     pairs_only: bool = False
     threads: int = 1
+    grades: Mapping[str, float] = MappingProxyType({})
 
     @classmethod
     def checked(
-        cls, format_: str | None = None, columns: Mapping[str, str] | None = None, feature: int | None = None
+        cls,
+        format_: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        feature: int | None = None,
+        grades: Mapping[str, object] | None = None,
     ) -> Reading:
         """How to read judgments or a run, if there is such a format and there are such roles."""
         if format_ is not None:
             choose(format_, FORMATS, "format")
-        return cls(format_, columns_by_side(columns, ("run",))["run"], feature)
+        if grades is not None and not isinstance(grades, Mapping):
+            raise UsageError('grades: expected a dict of words and their grades, such as {"Perfect": 3, "Good": 2}')
+        numbers = {str(word): read_number(grade, f"grades: {word}") for word, grade in (grades or {}).items()}
+        return cls(format_, columns_by_side(columns, ("run",))["run"], feature, grades=numbers)
 
     @classmethod
     def of_sessions(

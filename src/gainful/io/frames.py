@@ -37,10 +37,8 @@ from gainful.io.rows import (
     Rows,
     Spans,
     dicts_of_frame,
-    hint_at_grades,
     is_frame,
     is_pandas,
-    numbers_of_words,
     packed,
     refuse_rows,
     rows_of_table,
@@ -96,17 +94,7 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
     ids = ("query", "document", "subtopic")
 
     def read(roles: Mapping[str, int]) -> Rows:
-        try:
-            return Rows.of_columns(columns.read(roles, ids, places), places)
-        except InputError as error:
-            cells = _first_values(frame, roles["grade"], None) if "grade" in roles else []
-            words = [str(cell) for cell in cells] if all(isinstance(cell, str) for cell in cells) else []
-            graded = numbers_of_words(words)
-            if graded is None or len(words) < len(frame):
-                raise InputError(error.message, hint_at_grades(words) or error.hint) from None
-        found = columns.read({role: place for role, place in roles.items() if role != "grade"}, ids, places)
-        found["grade"] = np.array([float(graded[0][word]) for word in words])
-        return Rows.of_columns(found, places, (f"{name}: {graded[1]}",))
+        return Rows.of_columns(columns.read(roles, ids, places), places)
 
     return rows_of_table(columns.names, how, name, partial(_first_values, frame), read, run=run)
 

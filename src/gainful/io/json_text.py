@@ -51,7 +51,9 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
         return read_objects(value, text.name, reading, run=run)
     if isinstance(value, dict):
         placed = ((query, documents, f"{text.name}[{query!r}]") for query, documents in value.items())
-        return gather_entries((_of_query(*each, reading, run) for each in placed), text.name, _role(run))
+        return gather_entries(
+            (_of_query(*each, reading, run) for each in placed), text.name, _role(run), reading.grades
+        )
     raise InputError(f"{text.name}: expected an object of queries, found {described(value)}")
 
 
@@ -176,7 +178,7 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
         return _rows(placed, name, reading, run)
-    return gather_entries(_entries(placed, reading, run), name, _role(run))
+    return gather_entries(_entries(placed, reading, run), name, _role(run), reading.grades)
 
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:

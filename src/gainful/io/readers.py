@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _WITH_NAMES = ("csv", "tsv", "json", "jsonl", "parquet")
 #: Files of so many bytes are read piece by piece, if their format can be.
 LARGE = 1 << 26
+_NO_GRADES: Mapping[str, float] = MappingProxyType({})
 
 
 def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None) -> Rows:
@@ -41,7 +42,7 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
     a folder, or the id of a collection. ``name`` is what messages call a value that is no file."""
     # Readers are loaded where they are needed: most commands take TREC text, which needs none of these.
     if isinstance(value, Mapping):
-        return read_dict(value, name or "<dict>", how.columns, run=run)
+        return read_dict(value, name or "<dict>", how.columns, run=run, grades=how.grades)
     if isinstance(value, (list, tuple)) and (run or (value and isinstance(value[0], dict))):
         from gainful.io.json_text import read_objects
 
@@ -55,24 +56,31 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
         if found is not None:
             return found
     text = open_source(as_source(value, "a Run" if run else "Qrels"))
-    format_ = format_of(text, how, run=run)
-    if format_ not in _WITH_NAMES and any(isinstance(name, ParentColumn) for name in how.columns.values()):
+    format_ = FORMATS[format_of(text, how, run=run)]
+    if format_.name not in _WITH_NAMES and any(isinstance(name, ParentColumn) for name in how.columns.values()):
         from gainful.io.json_text import refuse_plain
 
         refuse_plain(how.columns, text.name)
-    rows: Rows = FORMATS[format_].read(text, how, run=run)
+    if format_.name == "trec" and how.grades:
+        format_ = format_._replace(reader="delimited:read_trec_words")
+    rows: Rows = format_.read(text, how, run=run)
     return rows
 
 
 def read_dict(
-    lists: Mapping[Any, Any], name: str, columns: Mapping[str, str] = MappingProxyType({}), *, run: bool
+    lists: Mapping[Any, Any],
+    name: str,
+    columns: Mapping[str, str] = MappingProxyType({}),
+    *,
+    run: bool,
+    grades: Mapping[str, float] = _NO_GRADES,
 ) -> Rows:
     """The rows of ``{query: {document: value}}`` or ``{query: [document, ...]}``; a list may be empty."""
-    rows = None if "document" in columns else gather_dicts(lists, name)
+    rows = None if grades or "document" in columns else gather_dicts(lists, name)
     if rows is None:
         from gainful.io.json_text import dict_entries
 
-        rows = gather_entries(dict_entries(lists, name, columns, run=run), name, "score" if run else "grade")
+        rows = gather_entries(dict_entries(lists, name, columns, run=run), name, "score" if run else "grade", grades)
     return rows
 
 

@@ -32,10 +32,14 @@ _ALL_INTENTS = 1.001
 
 
 class Record(NamedTuple):
-    """A row: its values by the names of their columns, and where it stands. A line without a header has no names."""
+    """A row: its values by the names of their columns, and where it stands. A line without a header has no names.
+
+    In a table of semicolons or tabs a comma is a decimal comma.
+    """
 
     values: Mapping[str, object]
     where: str
+    has_decimal_commas: bool = False
 
 
 def read_records(
@@ -113,8 +117,11 @@ def id_of_cell(value: object, where: str) -> bytes:
 
 def number_of_cell(record: Record, column: str) -> float:
     """The number in a column of a row."""
+    value = record.values[column]
+    if record.has_decimal_commas and isinstance(value, str) and re.fullmatch(r"[+-]?\d+,\d+", value):
+        value = value.replace(",", ".")
     try:
-        return read_number(record.values[column], f"{record.where}: {column}")
+        return read_number(value, f"{record.where}: {column}")
     except UsageError as error:
         raise InputError(error.message) from error
 
@@ -254,7 +261,8 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
             elif len(row) != len(names):
                 raise InputError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
             else:
-                yield Record(dict(zip(names, (cell.strip(BLANKS) for cell in row), strict=True)), where)
+                cells = dict(zip(names, (cell.strip(BLANKS) for cell in row), strict=True))
+                yield Record(cells, where, separator != ",")
     except csv.Error as error:
         where = f"{text.name}:{reader.line_num}"
         raise InputError(f"{where}: expected a row of a table, found quotes that do not fit ({error})") from error

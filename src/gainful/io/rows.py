@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice, pairwise
 from numbers import Real
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_role
 from gainful.io.sources import BLANKS, WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
-from gainful.notation import bytes_of_id, json_or_none, printable, some_of, text_of_id
+from gainful.notation import NUMBER as DECIMAL, bytes_of_id, json_or_none, printable, some_of, text_of_id
 
 if TYPE_CHECKING:
     from gainful.io.formats import Reading
@@ -471,7 +472,32 @@ def rows_of_table(
 ) -> Rows:
     """The rows of a table with names for its columns: ``values`` are the first of a column, ``read`` reads by role."""
     roles = find_roles(names, how.columns, run=run, where=where, pairs_only=how.pairs_only, values=values)
-    return read_closely(read(roles), names, roles, run=run)
+    return read_closely(_with_grades(read, roles, how.grades), names, roles, run=run)
+
+
+def _with_grades(
+    read: Callable[[Mapping[str, int]], Rows], roles: Mapping[str, int], given: Mapping[str, float]
+) -> Rows:
+    """Rows whose grades are numbers, or words of a known scale or of the caller's."""
+    if "grade" not in roles:
+        return read(roles)
+    if not given:
+        with suppress(InputError):
+            return read(roles)
+    others = {role: place for role, place in roles.items() if role != "grade"}
+    words, graded = list[str](), None
+    with suppress(InputError):  # empty cells, or rows that are none
+        ids, place = read({**others, "subtopic": roles["grade"]}).subtopic or ([], ())
+        words = [text_of_id(each) for each in ids]
+        graded = numbers_of_words(words, given)
+    if graded is None:
+        try:
+            return read(roles)
+        except InputError as error:
+            raise InputError(error.message, hint_at_grades(words, given) or error.hint) from None
+    rows = read(others)
+    notes = (*rows.notes, f"{rows.origin.name}: {graded[1]}") if graded[1] else rows.notes
+    return rows._replace(value=np.array(graded[0])[np.asarray(place)], notes=notes)
 
 
 def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:
@@ -488,9 +514,11 @@ def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, 
     return _split_lists(rows, names[roles["document"]], run=run)
 
 
-#: Words that judges choose from, the worst first.
+#: Words that judges choose from, the worst first. A scale precedes those that have more words than it has.
 _SCALES = (
+    ("bad", "fair", "good", "perfect"),
     ("bad", "fair", "good", "excellent", "perfect"),
+    ("irrelevant", "complement", "substitute", "exact"),
     ("irrelevant", "relevant"),
     ("not relevant", "relevant"),
     ("irrelevant", "partially relevant", "relevant", "highly relevant"),
@@ -498,30 +526,50 @@ _SCALES = (
     ("no", "yes"),
     ("false", "true"),
 )
+#: The first letters of the labels of the shopping queries data, where there are enough of them to tell.
+_LETTERS, _TELLING_LETTERS = ("i", "c", "s", "e"), 3
 
 
-def numbers_of_words(words: Iterable[str]) -> tuple[dict[str, int], str] | None:
-    """The grades that words of a known scale stand for, in its order, and a note of them; None of any others.
+def numbers_of_words(words: Sequence[str], given: Mapping[str, float]) -> tuple[list[float], str] | None:
+    """The grade of each word, by the caller's mapping or else a known scale, and a note of the latter; None if one has
+    none.
 
-    >>> numbers_of_words(["Good", "Bad"]), numbers_of_words(["Good", "3"])
-    (({'Bad': 0, 'Good': 2}, 'grades are words, read as Bad 0, Good 2'), None)
+    >>> numbers_of_words(["Good", "Bad"], {}), numbers_of_words(["Good", "3"], {})
+    (([2.0, 0.0], "grades are words, read as grades={'Bad': 0, 'Good': 2}"), None)
+    >>> numbers_of_words(["Top", "0.5"], {"top": 1})
+    ([1.0, 0.5], '')
     """
-    found = {*words}
-    scale = next((scale for scale in _SCALES if {word.casefold() for word in found} <= {*scale}), None)
-    if not found or scale is None:
+    if given:
+        known = {word.casefold(): value for word, value in given.items()}
+        found = [known.get(word.casefold(), word) for word in words]
+        if words and found == words:
+            there = some_of([f"'{word}'" for word in words])
+            raise UsageError(f"{option('grades')}: none of its words is among the grades {there}")
+        if all(isinstance(each, (int, float)) or DECIMAL.fullmatch(each) for each in found):
+            return [float(each) for each in found], ""
         return None
-    grades = {word: scale.index(word.casefold()) for word in found}
-    grades = dict(sorted(grades.items(), key=lambda each: each[::-1]))
-    return grades, f"grades are words, read as {', '.join(f'{word} {grade}' for word, grade in grades.items())}"
+    folded_words = {word.casefold() for word in words}
+    scales = (*_SCALES, _LETTERS) if len(folded_words) >= _TELLING_LETTERS else _SCALES
+    scale = next((scale for scale in scales if folded_words <= {*scale}), None)
+    if not folded_words or scale is None:
+        return None
+    grades = [scale.index(word.casefold()) for word in words]
+    mapping = {word: grade for grade, word in sorted(zip(grades, words, strict=True))}
+    return [float(grade) for grade in grades], f"grades are words, read as {option('grades', mapping)}"
 
 
-def hint_at_grades(words: Iterable[str]) -> str | None:
-    """What to do about words in place of grades; None of what has digits."""
-    found = sorted(set(words))
-    if not found or any(re.search(r"\d", word) for word in found):
+def hint_at_grades(words: Iterable[str], given: Mapping[str, float]) -> str | None:
+    """What to do about words in place of grades; None of numbers in another form."""
+    found = sorted(word for word in set(words) if not DECIMAL.fullmatch(word))[:_MOST_WORDS]
+    if not found or (not given and any(re.search(r"\d", word) for word in found)):
         return None
-    quoted = some_of([f"'{word}'" for word in found], 20)
-    return f"grades are numbers: write 0 for the worst, then 1, 2 and so on, in place of {quoted}"
+    known = {word: int(grade) if grade == int(grade) else grade for word, grade in given.items()}
+    asked = {word: known.get(word, "N") for word in found}
+    return f"say what each word is worth, 0 for what is not relevant: {option('grades', asked)}"
+
+
+#: So many words are named.
+_MOST_WORDS = 20
 
 
 #: What begins the note of ratings: it concerns measures that know relevant and not relevant only.
@@ -662,8 +710,10 @@ def place_in(name: str, query: object) -> str:
     return f"{name}[{query!r}]"
 
 
-def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
-    """The rows of entries; ``what`` their values are: grades or scores."""
+def gather_entries(
+    entries: Iterable[Entry], name: str, what: str, grades: Mapping[str, float] = MappingProxyType({})
+) -> Rows:
+    """The rows of entries; ``what`` their values are: grades, which may be words, or scores."""
     by_query: dict[bytes, Entry] = {}
     for entry in entries:
         query = read_id(entry.query, f"{entry.where}: query")
@@ -681,9 +731,14 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
     if without is not None and any(entry.documents for entry in with_values):
         found = "found a list without them after others with them"
         raise InputError(f"{without.where}: expected {what}s for all documents or for none, {found}")
-    numbers = None
+    numbers, notes = None, ""
     if without is None:
         values = list(chain.from_iterable(entry.values or () for entry in with_values))
+        if what == "grade" and (grades or any(isinstance(value, str) for value in values)):
+            words = list(dict.fromkeys(map(str, values)))
+            if graded := numbers_of_words(words, grades):
+                by_word = dict(zip(words, graded[0], strict=True))
+                values, notes = [by_word[str(value)] for value in values], graded[1]
         kinds = set(map(type, values))
         if bool not in kinds and all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
             with suppress(OverflowError):
@@ -695,4 +750,5 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Rows:
                 for document, value in zip(entry.documents, entry.values or (), strict=True)
             ]
             numbers = np.array(numbered, np.float64)
-    return Rows(list(by_query), rows_of_lists(offsets), spans, numbers, origin)
+    noted = (f"{name}: {notes}",) if notes else ()
+    return Rows(list(by_query), rows_of_lists(offsets), spans, numbers, origin, notes=noted)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.columns import DEFAULT_GAP, GUESSED_SYSTEMS, LISTINGS, is_called, log_notes
+from gainful.io.columns import DEFAULT_GAP, GUESSED_SYSTEMS, LISTINGS, SESSION_NAMES, is_called, log_notes
 from gainful.io.formats import Reading
 from gainful.io.rows import Origin, Spans, ids_of, refuse_rows
 from gainful.io.session_records import SessionRows, read_times
@@ -24,6 +24,8 @@ from gainful.notation import count_of, number_text, printable, some_of, text_of_
 
 #: Above these, epochs are not in seconds but in milliseconds, microseconds, nanoseconds.
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+#: Serial dates of spreadsheets, in days, from 1982 to 2064; they have more than three decimals, unlike seconds.
+_SERIAL = (30_000, 60_000)
 #: So deep may be clicked where the results above are not in the log.
 _DEEPEST_CLICK = 1000
 _EMPTY = (b"", b"-")
@@ -31,6 +33,7 @@ _BLANKS = BLANKS.encode()
 #: What logs call rows of results that were shown, and of those that were clicked.
 _SHOWN = frozenset((b"impression", b"impressions", b"view", b"show", b"shown", b"search", b"serp"))
 _CLICKED = frozenset((b"click", b"clicks", b"clicked"))
+_CLICKED_NAMES = SESSION_NAMES["document"][-2:-1]
 _QUOTED = re.compile(r"""\[\s*["'].*["']\s*\]""", re.DOTALL)
 
 
@@ -41,13 +44,22 @@ def log_rows(
     gap = DEFAULT_GAP if how.session_gap is None and "session" not in roles else how.session_gap
     notes = log_notes(roles, names, by_gap=how.session_gap is not None)
     log = _Log(found, origin, names[roles["document"]])
+    notes += log.notes
     rows: Sequence[int] = range(len(log.who))
+    are_clicks = False
     if "event" in found:
         events = [event.strip().lower() for event in ids_of(found["event"])]
         rows, clicks = log.shown_rows(events, names[roles["event"]])
         if clicks:
             left = f"{count_of(clicks, 'click')} left out"
             notes += (f"column '{names[roles['event']]}': lists are what was shown; {left}",)
+        are_clicks = bool(events) and _CLICKED.issuperset(events)
+    if are_clicks or is_called(names[roles["document"]], _CLICKED_NAMES):
+        if "rank" in roles:
+            scored = "results above a click that were not clicked count as unjudged, those below are missing"
+        else:
+            scored = "clicked documents are scored as if they were the whole result list"
+        notes += (f"{origin.name}: only clicks, not what was shown: {scored}",)
     sessions = log.sessions(rows, gap)
     labels = {r: [each.strip(_BLANKS) for each in ids_of(found[r])] for r in ("topic", "user", "system") if r in found}
     if "system" in roles and "system" not in how.columns and is_called(names[roles["system"]], GUESSED_SYSTEMS):
@@ -91,6 +103,7 @@ class _Log:
 
     def __init__(self, found: Mapping[str, Any], origin: Origin, document_name: str) -> None:
         self._origin = origin
+        self.notes: tuple[str, ...] = ()
         self.who = ids_of(found["session" if "session" in found else "user"])
         refuse_rows(
             [row for row, each in enumerate(self.who) if not each],
@@ -122,6 +135,9 @@ class _Log:
         seconds = read_times(times, self._origin) if isinstance(times, tuple) else times
         bad = np.flatnonzero(np.isnan(seconds))
         refuse_rows(bad, lambda row: f"{self._origin.where(row)}: expected a time, found none", None)
+        if seconds.size and _SERIAL[0] < np.median(seconds) < _SERIAL[1] and np.any(seconds * 1000 % 1):
+            self.notes += ("times are read as a spreadsheet's serial dates, in days",)
+            return list((seconds * 86400).round(3).tolist())
         unit = next((unit for least, unit in _UNITS if seconds.size and np.median(np.abs(seconds)) > least), 1.0)
         found: list[float] = (seconds / unit).tolist()
         return found

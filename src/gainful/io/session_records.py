@@ -274,13 +274,23 @@ def time_back(where: str, session: bytes, found: str, before: str, before_where:
     )
 
 
+_SPREADSHEET_TIME = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? +(\d{1,2})(:\d\d(?::\d\d)?)")
+
+
 def read_time(value: object) -> float | None:
     """Seconds from a number or its text, from an ISO date and time (without a zone: UTC) or a time of the day.
 
-    >>> read_time("99.5"), read_time("1970-01-01T00:01:00Z"), read_time("01:00:00"), read_time("soon")
-    (99.5, 60.0, 3600.0, None)
+    Spreadsheets write decimal commas, and days before months between points.
+
+    >>> read_time("99,5"), read_time("1970-01-01T00:01:00Z"), read_time("1.1.1970 0:01:30"), read_time("01:00:00")
+    (99.5, 60.0, 90.0, 3600.0)
     """
     text = value.strip() if isinstance(value, str) else None
+    if text and re.fullmatch(r"\d+,\d+", text):
+        value = text = text.replace(",", ".")
+    elif text and (found := _SPREADSHEET_TIME.fullmatch(text)):
+        day, month, year, hour, rest = found.groups()
+        text = f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}{rest}"
     if isinstance(value, Real) or (text and NUMBER.fullmatch(text)):
         try:
             seconds = float(value)  # type: ignore[arg-type]

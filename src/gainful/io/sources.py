@@ -305,7 +305,10 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
         raise
     except FileNotFoundError as error:
         near = nearest_path(path)
-        raise InputError(f"{path}: no such file", f"did you mean {printable(near, 200)}?" if near else None) from error
+        hint = f"did you mean {printable(near, 200)}?" if near else None
+        if near and os.path.join(os.path.dirname(os.path.dirname(near)), os.path.basename(near)) == path:
+            hint = f"{printable(os.path.basename(path), 200)} is in {printable(os.path.dirname(near), 200)}/"
+        raise InputError(f"{path}: no such file", hint) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read ({reason})") from error
@@ -317,6 +320,8 @@ def nearest_path(path: str) -> str | None:
         return path
     folder, name = os.path.split(path)
     near = nearest_path(folder) if folder != path else None
+    if found := _elsewhere(folder, name):
+        return found
     if near is None or not os.path.isdir(near or "."):
         return None
     if os.path.exists(os.path.join(near, name)):
@@ -332,6 +337,14 @@ def nearest_path(path: str) -> str | None:
     begin_so = [each for each in sorted(folded) if name and each.startswith(f"{name.casefold()}.")]
     close = begin_so or difflib.get_close_matches(name.casefold(), folded, n=1)
     return os.path.join(near, folded[close[0]]) if close else None
+
+
+def _elsewhere(folder: str, name: str) -> str | None:
+    """The file of a name in a folder within a folder; None if there is none, or too much to look at."""
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        found = (os.path.join(folder, each.name, name) for each in islice(entries, _MOST_ENTRIES) if each.is_dir())
+        return min(filter(os.path.isfile, found), default=None)
+    return None
 
 
 def _file_pieces(path: str, state: os.stat_result) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gainful.errors import UsageError, for_asker
@@ -129,6 +130,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 
     >>> parse_all(["AP", "P.5,10", "map"])
     [AP, P@5, P@10]
+    >>> parse_all("{ndcg,recall}@{1,3}")
+    [nDCG@1, nDCG@3, R@1, R@3]
     """
     from gainful.measures.base import Measure  # loaded late: it needs NumPy
 
@@ -144,9 +147,43 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     return parsed
 
 
+def asked_names(texts: Iterable[str]) -> dict[str, str]:
+    """What measures were called, by our names, where that is not how we call them.
+
+    >>> asked_names(["MRR", "map", "nDCG(gain=linear)@10", "P.5,10"])
+    {'RR': 'MRR', 'AP': 'map'}
+    """
+    names: dict[str, str] = {}
+    for text in chain.from_iterable(map(_alternatives, texts)):
+        match = _MEASURE.fullmatch(text)
+        measures: list[Measure] = []
+        with contextlib.suppress(UsageError):  # existing scores may have a name of their own
+            measures += _named(text)
+        if len(measures) == 1:
+            is_named = match is not None and match["name"] in ALL_MEASURES
+            names.setdefault(str(measures[0]), str(measures[0]) if is_named else text.strip())
+    return {ours: asked for ours, asked in names.items() if ours != asked}
+
+
 def _text_of_ir_measures(value: _T) -> _T | str:
     """The name of a measure that is an object of the package ir_measures; anything else as it is."""
     return f"ir_measures:{value}" if type(value).__module__.startswith("ir_measures.") else value
+
+
+#: Alternatives as shells have them; a mapping such as {1:0.5} is a value.
+_BRACES = re.compile(r"\{([^{}:]*,[^{}:]*)\}")
+
+
+def _alternatives(text: str) -> list[str]:
+    """What a text with alternatives in braces stands for.
+
+    >>> _alternatives("P(rel={1,2})@{5, 10}")
+    ['P(rel=1)@5', 'P(rel=1)@10', 'P(rel=2)@5', 'P(rel=2)@10']
+    """
+    if (found := _BRACES.search(text)) is None:
+        return [text]
+    before, after = text[: found.start()], _alternatives(text[found.end() :])
+    return [f"{before}{one.strip()}{rest}" for one in found[1].split(",") for rest in after]
 
 
 def _named(text: str | Measure) -> Sequence[Measure]:
@@ -158,6 +195,8 @@ def _named(text: str | Measure) -> Sequence[Measure]:
     text = _text_of_ir_measures(text)
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
+    if len(each := _alternatives(text)) > 1:
+        return [measure for one in each for measure in _named(one)]
     found = _read(text)
     return [found] if isinstance(found, Measure) else found.measures
 

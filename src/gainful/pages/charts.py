@@ -274,7 +274,7 @@ class Percentiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Boxes(Chart):
-    """Groups of values side by side, each as a box from a quarter to three quarters with whiskers to 10 and 90 %."""
+    """Groups of values side by side, each as a box from a quarter to three quarters with whiskers to 10 and 90%."""
 
     title: str
     axis: Axis
@@ -286,10 +286,10 @@ class Boxes(Chart):
         """The caption, and how boxes are to be read.
 
         >>> Boxes("", Axis("ADM"), (), "Over 109 systems").full_caption
-        'Over 109 systems. Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %.'
+        'Over 109 systems. Box: 25 to 75% of the values, the line in it: 50%, whiskers: 10 to 90%.'
         """
         own = self.caption + ("" if self.caption.endswith((".", "!", "?")) else ".") + " " if self.caption else ""
-        return own + "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
+        return own + "Box: 25 to 75% of the values, the line in it: 50%, whiskers: 10 to 90%."
 
     @property
     def systems(self) -> Iterator[str]:

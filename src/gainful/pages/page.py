@@ -8,7 +8,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from gainful.frozen import dataclass, field, replace
+from gainful.frozen import dataclass, field, fields, is_dataclass, replace
 from gainful.pages.charts import Chart
 
 _Drawn = TypeVar("_Drawn")
@@ -28,7 +28,7 @@ class Column:
 
     ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
     no value. ``for_machines`` is what only csv, jsonl and trec write, because people read it elsewhere on the page.
-    ``get`` takes the value from a record, of which :meth:`Table.of` makes a row.
+    ``get`` takes the value from a record, of which :meth:`Table.of` makes a row. Numbers may be ``signed``.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Column:
     none: str = "-"
     for_machines: bool = False
     get: Callable[[Any], Cell] | None = field(default=None, compare=False)
+    signed: bool = False
 
     @property
     def decimals(self) -> int:
@@ -85,16 +86,17 @@ class Table:
         return max(1, texts)
 
 
-_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
-_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d*))?(?: ← ([\w.]+))?")
+_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "+": "number", "%": "share", "±": "difference"}
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±+])(\d*))?(?: ← ([\w.]+))?")
 
 
 def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
     """The columns of a table as its head reads, with a bar between names, or one by one.
 
-    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.12`` those with twelve places,
-    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text. ``← test.sizes.0`` is where
-    a record has the value, if not in the attribute of that name: None where there is nothing on the way.
+    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers, ``.12`` those with twelve places and
+    ``+4`` those with a sign, ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
+    ``← test.sizes.0`` is where a record has the value, if not in the attribute of that name: None where there is
+    nothing on the way.
 
     >>> [(column.name, column.kind, column.places) for column in head("run | documents # ← n | AP .12")]
     [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]
@@ -105,7 +107,8 @@ def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = 
         assert found is not None  # any text is a name
         name, kind, places, path = found.groups()
         how = _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines
-        columns.append(Column(name, *how, get=partial(_at, path.split(".")) if path else None))
+        get = partial(_at, path.split(".")) if path else None
+        columns.append(Column(name, *how, get=get, signed=kind == "+"))
     return tuple(columns)
 
 
@@ -195,6 +198,46 @@ class Page:
     def detailed(self) -> Page:
         """The page with details for all."""
         return replace(self, parts=tuple(self.all_parts))
+
+    def renamed(self, names: Mapping[str, str], used: set[str] | None = None) -> Page:
+        """The page with other names for systems and measures, in columns, cells, sentences and charts; conventions keep
+        theirs. The names that were found are added to ``used``.
+
+        >>> table = Table((Column("run"), Column("RR", "number")), (("a", 0.5),), "RR by run")
+        >>> page = Page("demo", (table, "a has RR 0.5."), (Conventions("RR", "RR"),)).renamed({"RR": "MRR", "a": "A"})
+        >>> [column.name for column in page.parts[0].columns], page.parts[0].rows, page.parts[1], page.notes
+        (['run', 'MRR'], (('A', 0.5),), 'A has MRR 0.5.', ('RR',))
+        """
+        if not names:
+            return self
+        listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        pattern = re.compile(rf"(?<![\w@.-])(?:{listed})(?![\w@(-]|\.\w)")
+
+        seen = set() if used is None else used
+
+        def other(name: Any) -> Any:
+            if name in names:
+                seen.add(name)
+            return names.get(name, name)
+
+        def of(value: Any) -> Any:
+            if isinstance(value, str):
+                text = pattern.sub(lambda found: str(other(found[0])), value)
+                return value if isinstance(value, Conventions) else type(value)(text)
+            if isinstance(value, Table):
+                rows = tuple(tuple(map(other, row)) for row in value.rows)
+                about = {"title": of(value.title), "notes": of(value.notes), "columns": of(value.columns)}
+                return replace(value, rows=rows, **about)
+            if isinstance(value, (tuple, list)):
+                found = [of(each) for each in value]
+                return value._make(found) if hasattr(value, "_make") else type(value)(found)
+            if is_dataclass(value) and not isinstance(value, type):
+                return replace(
+                    value, **{each.name: of(getattr(value, each.name)) for each in fields(value) if each.init}
+                )
+            return value
+
+        return replace(self, parts=of(self.parts), notes=of(self.notes), systems=of(self.systems))
 
     def without_repeats(self) -> Page:
         """The page with every note and caption where it stands first: people read it once. Tables that are to stand by

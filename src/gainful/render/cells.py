@@ -57,7 +57,7 @@ def _shown_column(table: Table, group: Group, by_column: Sequence[Sequence[Cell]
     column, place, difference, has_marks = group
     cells, marked = by_column[place], {row for row, marked_place in table.marked if marked_place == place}
     if column.kind == "number":  # most cells of long tables
-        form = f".{column.decimals}f"
+        form = f"{'+' if column.signed else ''}.{column.decimals}f"
         texts = [
             format(cell, form) if type(cell) is float and not isnan(cell) else shown(cell, column) for cell in cells
         ]
@@ -76,7 +76,7 @@ def shown(cell: Cell, column: Column) -> str:
     """A value as people read it.
 
     >>> shown(0.73, Column("agree", "share")), shown(2 / 3, Column("AP", "number", 2)), shown(None, Column("AP"))
-    ('73.0 %', '0.67', '-')
+    ('73.0%', '0.67', '-')
     """
     cell = present(cell)
     if cell is None:
@@ -88,8 +88,8 @@ def shown(cell: Cell, column: Column) -> str:
     if column.kind == "text":
         return str(cell)
     if column.kind == "share":
-        return f"{100 * cell:.{column.decimals}f} %"
-    return f"{cell:.{column.decimals}f}"
+        return f"{100 * cell:.{column.decimals}f}%"
+    return f"{cell:{'+' if column.signed else ''}.{column.decimals}f}"
 
 
 def exact(cell: Cell, column: Column) -> Cell:

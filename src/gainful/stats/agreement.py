@@ -209,20 +209,20 @@ _AT_ONCE = 1 << 20  # cells of drawn queries
 
 
 def errors_of_interval(queries: int) -> float:
-    """How many standard errors a 95 % interval of a coefficient reaches to either side: Student's t of 99 %.
+    """How many standard errors a 95% interval of a coefficient reaches to either side: Student's t of 99%.
 
     Resamples neither know all of the bias that an order by few queries has, nor vary as much as it does; so many is
-    what holds the order by all queries in 95 % of samples (docs/agree.md).
+    what holds the order by all queries in 95% of samples (docs/agree.md).
     """
     return t_quantile(0.995, queries - 1)
 
 
 class OrderEstimate(NamedTuple):
-    """A coefficient, its 95 % interval, its standard error, and how far the bootstrap's draws lie from it on average.
+    """A coefficient, its 95% interval, its standard error, and how far the bootstrap's draws lie from it on average.
 
     ``value`` is None where it is undefined; the others are None where no draws were asked for or none of them has a
     value. The interval is value +- t sd of the draws: around the value, not around the draws, because resampled queries
-    agree less than all of them do. Coefficients of which none holds 95 % have no interval.
+    agree less than all of them do. Coefficients of which none holds 95% have no interval.
     """
 
     value: float | None

@@ -1,7 +1,7 @@
 """Analysis of variance of scores, or of ranks: two-way without replication, one-way beside it, and by factors.
 
 Two factors of systems, such as how queries are built and whether they are expanded, are looked at twice, with queries
-as blocks: by analysis of variance, against what is left of systems and queries, and by flips of signs. What a query
+as blocks: by analysis of variance, against what is left of systems and queries, and by random sign flips. What a query
 says of an effect is a few numbers, its contrasts; without the effect they might as well have had the other sign.
 """
 
@@ -55,9 +55,9 @@ class PairSpread(NamedTuple):
     """The standard deviations of the paired differences of all pairs of systems, and what the model takes all for."""
 
     lowest: float
-    low: float  # 5 % of the pairs are below
+    low: float  # 5% of the pairs are below
     median: float
-    high: float  # 5 % of the pairs are above
+    high: float  # 5% of the pairs are above
     highest: float
     pooled: float  # sqrt(2 MSE)
 

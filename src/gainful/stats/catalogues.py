@@ -50,6 +50,21 @@ def bound_text(bound: float) -> str:
     return f"{shown:.{places}f}".rstrip("0")
 
 
+#: A smaller p is printed as a bound.
+_LEAST_P = 1e-5
+
+
+def p_figures(p: float) -> str:
+    """p with four places, or two figures if it is small.
+
+    >>> p_figures(0.02109), p_figures(0.00028), p_figures(0.00002), p_figures(1e-9)
+    ('0.0211', '0.00028', '0.00002', '< 0.00001')
+    """
+    if p < _LEAST_P:
+        return f"< {bound_text(_LEAST_P)}"
+    return f"{p:.4f}" if p >= 0.001 else f"{p:.{1 - math.floor(math.log10(p))}f}".rstrip("0")
+
+
 #: A coefficient of two scorings of the same systems; None where it is undefined.
 Coefficient: TypeAlias = "Callable[[Floats, Floats], float | None]"
 
@@ -166,7 +181,7 @@ class TestOutcome(Finding):
         least = (2 if self.test.draws == "shuffle" else 1) / (self.draws or math.inf)
         if self.monte_carlo_error is not None and self.p <= least:
             return f"< {bound_text(least)}"
-        return f"{self.p:.4f}" if self.p >= 0.001 else f"{self.p:.2g}"
+        return p_figures(self.p)
 
 
 RANDOMISATION = PairedTest(
@@ -238,7 +253,7 @@ BOOTSTRAP = PairedTest(
 YUEN = PairedTest(
     "yuen",
     "Yuen's trimmed means",
-    "few queries of which some fail altogether: the middle 60 % of the differences decide",
+    "few queries of which some fail altogether: the middle 60% of the differences decide",
     "Yuen's test",
     "the mean of the differences without the largest and the smallest fifth of them is 0",
     "trimmed mean",
@@ -395,7 +410,7 @@ CORRECTIONS = _by_name(
     Correction(
         "maxt",
         "step-down maxT",
-        "flips of signs: one threshold for all pairs, no limit by the number of draws",
+        "random sign flips: one threshold for all pairs, no limit by the number of draws",
         "",
         None,
     ),
@@ -501,7 +516,7 @@ PROCEDURES = _by_name(
 class OrderCoefficient(NamedTuple):
     """A coefficient of two orders: what people call it, its formula, and whether it is the same both ways.
 
-    ``has_interval``: one from resampled queries holds 95 %; those that weigh the top are too far off for that.
+    ``has_interval``: one from resampled queries holds 95%; those that weigh the top are too far off for that.
     """
 
     title: str

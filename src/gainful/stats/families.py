@@ -411,7 +411,7 @@ def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Pro
         found = _by_flips(family, flips, plan, progress)
     else:
         # A constant difference, which some tests refuse, must not end a comparison of many systems: its p is that of
-        # all flips of signs, of which only those of none and of all are as extreme.
+        # all random sign flips, of which only those of none and of all are as extreme.
         findings = [
             Finding(max(2.0 ** (1 - pair.n), LEAST_P), pair.mean)
             if test.needs_spread and pair.is_constant
@@ -533,7 +533,7 @@ def _notes(plan: SystemsPlan, family: _Family, pairs: Sequence[PairedScores], fo
     constant = sum(pair.is_constant for pair in pairs) if test.needs_spread else 0
     if constant:
         which = f"{count_of(constant, 'pair')} {'has' if constant == 1 else 'have'} the same difference on every {unit}"
-        notes.append(f"{which}: {test.name} has no spread to go by, and p is that of all flips of signs")
+        notes.append(f"{which}: {test.name} has no spread to go by, and p is that of all random sign flips")
     # Intervals are those of flips; corrections other than maxT know nothing of them.
     half_width = found.half_width if correction.steps else None
     if half_width is not None and ((np.abs(means) > half_width) & (found.adjusted >= plan.alpha)).any():
@@ -944,10 +944,10 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
         if not result.has_conover:
             found.append(f"Friedman's test is not significant at {level}: Conover's comparisons are not made")
         if n >= FROM_RANKED:
-            found.append(rank_warning(units(n, family.unit), "5 systems: 8 to 75 % by Nemenyi's"))
+            found.append(rank_warning(units(n, family.unit), "5 systems: 8 to 75% by Nemenyi's"))
     elif family.draws is not None and 2.0 ** (1 - n) >= plan.alpha and not result.depends_on_pool:
         found.append(
-            f"with {units(n, family.unit)} flips of signs cannot reach {level}: no difference can be significant"
+            f"with {units(n, family.unit)} random sign flips cannot reach {level}: no difference can be significant"
         )
     draws = result.randomised.draws if result.randomised else family.draws
     if draws is not None and not (family.is_enumerated and not result.randomised) and 1 / (draws + 1) >= plan.alpha:
@@ -977,7 +977,7 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
     if is_liberal:
         found.append(
             f"with {count_of(systems, 'system')} {name} finds more than it should: of samples of {measured}, made "
-            "equal, 6 to 12 % had a false finding at the 5 % level; the default, maxt, holds the level"
+            "equal, 6 to 12% had a false finding at the 5% level; the default, maxt, holds the level"
         )
     found += _against_means(family)
     if family.correction == "maxt" and plan.family == "each" and 2.0 ** (1 - n) < plan.alpha:

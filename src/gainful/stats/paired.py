@@ -186,7 +186,7 @@ class TestedPair(NamedPair):
     """What a test found of a system and its baseline, and what that makes of them.
 
     ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; verdicts know what is.
-    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that the test finds with 80 %
+    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that the test finds with 80%
     power, by Student's t for tests of means: infinite where none can be, None where there is none, as of ranks.
     """
 
@@ -397,7 +397,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
                 if scores.nonzero < scores.n
                 else f"with {queries} "
             )
-            + f"{'flips of signs' if test.draws else test.said} cannot reach {level}, however large differences are"
+            + f"{'random sign flips' if test.draws else test.said} cannot reach {level}, however large differences are"
         )
     if interval.is_stopgap and interval.is_bounded and scores.nonzero:
         found.append("the interval is Student's, a guide only: so few differences set no limits")
@@ -423,10 +423,10 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     return found
 
 
-def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
+def rank_warning(queries: str, measured: str = "50 queries: up to 18% by Wilcoxon's, 49% by the sign test") -> str:
     """The warning about rank tests on many queries; its shares are from docs/which-test.md."""
     return (
-        f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
+        f"with {queries} a rank test often calls systems different whose means are equal (at the 5% level, "
         f"{measured}): it answers another question"
     )
 
@@ -490,7 +490,7 @@ def practical_size(
     if interval.of == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
     least, most = 0.0 if low < 0 < high else min(abs(low), abs(high)), max(abs(low), abs(high))
-    # Ratios of printed scores that are 5 or 10 % are so but for rounding.
+    # Ratios of printed scores that are 5 or 10% are so but for rounding.
     words = {_SIZE_WORDS[(s >= _NOTICEABLE) + (s > _ESSENTIAL)] for s in (round(least, 12), round(most, 12))}
     is_ground = not interval.is_stopgap and is_significant == (0.0 not in interval)
     return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)

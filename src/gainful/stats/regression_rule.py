@@ -1,7 +1,7 @@
 """Has a mean fallen from a frozen baseline? A rule for gates: neither blind to collapses nor alarmed by noise.
 
 A drop is a regression if its one-sided p is at most .01 and it is at least a quarter of the margin, or if p is at most
-.025 (the 95 % interval excludes no change) and it is at least the margin. What is neither, but may be a drop by the
+.025 (the 95% interval excludes no change) and it is at least the margin. What is neither, but may be a drop by the
 margin, is a warning. Nothing but the change itself decides: false alarms stay below .025 however large changes are.
 """
 
@@ -61,7 +61,7 @@ class Change:
 
     @cached_property
     def most_dropped(self) -> float:
-        """The one-sided 95 % limit of the drop."""
+        """The one-sided 95% limit of the drop."""
         low, high = self.limits(2 * WARNING_LEVEL)
         return -low if self.is_higher_better else high
 

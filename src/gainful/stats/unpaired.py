@@ -577,7 +577,7 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unuse
     if test is LABELS and 2 * max(groups.sizes) >= 3 * min(groups.sizes) and few > 2.5 * many > 0:
         found.append(
             f"the system with fewer sessions varies {few / many:.1f} times as much as the other: shuffled labels find "
-            "too much then (about 10 % at the 5 % level), welch does not"
+            "too much then (about 10% at the 5% level), welch does not"
         )
     found += unused
     if test.of != "mean":

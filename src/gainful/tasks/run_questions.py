@@ -61,7 +61,7 @@ def _read_levels(text: str, option: str) -> list[str]:
 def _read_per_cent(text: str, option: str) -> float:
     per_cent = read_number(text, option)
     if not 1 <= per_cent < 100:
-        raise UsageError(f"{option}: expected per cent from 1 to below 100, found {text}", "95 is 95 %")
+        raise UsageError(f"{option}: expected per cent from 1 to below 100, found {text}", "95 is 95%")
     return per_cent / 100
 
 

@@ -281,16 +281,17 @@ def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
     name = COEFFICIENTS[coefficient].title
 
     def facts(value: float, pair: OrderAgreement) -> str:
-        parts = [f"{name} {value:.{places}f}" + (", the mean of both ways" if coefficient == "tau_ap" else "")]
+        swapped = f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap"
+        parts = [swapped, f"{name} {value:.{places}f}" + (", the mean of both ways" if coefficient == "tau_ap" else "")]
         if coefficient != "tau_ap":
             found: OrderEstimate = getattr(pair, coefficient)
             if found.low is not None:
-                parts.append(f"95 % interval {found.low:.{places}f} to {found.high:.{places}f}")
+                parts.append(f"95% CI {found.low:.{places}f} to {found.high:.{places}f}")
             elif found.error is not None:
                 parts.append(f"standard error {found.error:.{places}f}")
         if coefficient == "rbo":
             parts.append(f"by chance {pair.rbo_by_chance:.{places}f}")
-        return ", ".join([*parts, f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap"])
+        return ", ".join(parts)
 
     if not ranked:
         why = "orders have ties; tau-ap-b allows them" if name == "tau_AP" else "a measure scores all systems alike"
@@ -392,10 +393,10 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
     if has_draws:
         reach, all_units = errors_of_interval(found.queries), plural_of(report.unit)
         notes[:0] = [
-            f"from, to: 95 % interval, {name} +- {reach:.2f} standard errors: what holds 95 % on real scores of up "
+            f"from, to: 95% CI, {name} +- {reach:.2f} standard errors: what holds 95% on real scores of up "
             "to 30 systems"
             if has_interval
-            else f"no interval: none made of the standard error holds 95 % for {name}",
+            else f"no interval: none made of the standard error holds 95% for {name}",
             f"standard error: the standard deviation of {count_of(found.draws, 'resample')} of the {all_units} "
             f"(seed {found.seed})",
             f"bias: the resamples' mean minus {name}; often below 0, because resampled {all_units} agree less",

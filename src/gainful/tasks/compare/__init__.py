@@ -417,7 +417,7 @@ def marks_of(standing: Standing, wanted: str | None) -> Marks:
         note = f"{BETTER} better, {WORSE} worse than {printable(baseline, 40)}"
         return Marks(dagger, (f"{note}, after correction" if is_corrected else note,))
     if letters:
-        note = "letters: systems that share one are not significantly different, which does not make them equal"
+        note = "Systems sharing a letter do not differ significantly; equality is not shown."
         return Marks(letters.__getitem__, (note,))
     if wanted is not None:
         raise UsageError(

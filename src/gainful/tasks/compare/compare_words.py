@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, listed, number_text, percent_text, plural_of, printable, units, worth_text
 from gainful.pages.page import Column, head
-from gainful.stats.catalogues import bound_text
+from gainful.stats.catalogues import bound_text, p_figures
 from gainful.stats.paired import FEW_QUERIES, signed_verdict
 
 if TYPE_CHECKING:
@@ -65,15 +65,15 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
     places = places_for(difference)
     gain = difference if found.better == "higher" else -difference
     ahead = f"{a} is {abs(gain):.{places}f} {'ahead of' if gain > 0 else 'behind'} {b}" if gain else "equal means"
-    inside = _brackets(found, places)
+    inside, after = _brackets(found, places), _sizes(found, places)
     if verdict in _BY_INTERVAL:
-        told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict} to {b}"
+        told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict_text(verdict)} to {b}"
         # Equivalent says that a difference is too small to matter, not that there is none.
         signed, yet = signed_verdict(found.is_significant, found.direction, found.better), ""
         if signed != "cannot tell":
             by = "" if test.of == "mean" else f"by {test.said} "
             yet = f"; yet {by}{a if signed == 'better' else b} is ahead: {found.test.p_text}"
-        return f"{told} {within}: {ahead} {inside}{yet}."
+        return f"{told} {within}: {ahead} {inside}{yet}.{after}"
     if verdict in ("better", "worse", "superior", "inferior"):
         is_less = found.margin is not None and verdict in ("better", "worse")
         verb = ("is ahead of" if is_less else "beats") if verdict in _FOR_A else "is behind"
@@ -82,12 +82,12 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
             if found.margin
             else ""
         )
-        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure}{by} {inside}."
+        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure}{by} {inside}.{after}"
         return f"{told} {_against_mean(found)}" if found.is_against_mean else told
     if verdict == "needs margin" and gain:
-        return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
+        return f"{ahead} in {measure} {inside}.{after} {_NEEDS_MARGIN}"
     ahead = ahead if gain else f"their mean {measure} is the same"
-    return f"{a} and {b} are not significantly different in {measure}: {ahead} {inside}."
+    return f"{a} and {b} are not significantly different in {measure}: {ahead} {inside}.{after}"
 
 
 def _rank_sentence(found: PairResult | UnpairedResult) -> str:
@@ -100,7 +100,7 @@ def _rank_sentence(found: PairResult | UnpairedResult) -> str:
         counts = f"{a} is better on {found.wins:,}, worse on {found.losses:,} and equal on {found.ties:,} of "
     else:
         share = 100 * found.effect.superiority
-        counts = f"a session of {a} is better than one of {b} in {share:.0f} % of pairs of "
+        counts = f"a session of {a} is better than one of {b} in {share:.0f}% of pairs of "
     counts += _over(found)
     if test.of == "ranks":
         favour = found.direction if found.better == "higher" else -found.direction
@@ -174,7 +174,7 @@ def interval_column(first: Interval, places: int) -> Column:
     of_what = "" if first.of == "mean" else f" of the {first.of}"
     guide = {True: " (a guide)", False: ""}
     return Column(
-        f"{level_text(first)} interval{of_what}",
+        f"{level_text(first)} CI{of_what}",
         get=lambda each: (
             interval_text(each.interval, places) + guide[each.interval.is_stopgap and each.interval.is_bounded]
         ),
@@ -191,7 +191,7 @@ def relative_text(size: PracticalSize | None) -> str:
     if size is None:
         return "-"
     limits = f" ({limits_text(100 * size.low, 100 * size.high, 1)})" if math.isfinite(size.low) else ""
-    return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
+    return f"{100 * size.relative:+.1f}%{limits}" + (f", {size.label}" if size.label else "")
 
 
 def limits_text(low: float, high: float, places: int) -> str:
@@ -232,13 +232,11 @@ def p_words(p: float, floor: float | None = None) -> str:
     """p for a table: four places or two figures; the least that draws can give is a bound.
 
     >>> p_words(0.02109), p_words(0.00002), p_words(1 / 10_001, 1 / 10_000)
-    ('0.0211', '2e-05', '< 0.0001')
+    ('0.0211', '0.00002', '< 0.0001')
     """
     if floor is not None and p <= floor:
         return f"< {bound_text(floor)}"
-    if p < 1e-15:
-        return "< 1e-15"
-    return f"{p:.4f}" if p >= 0.001 else f"{p:.2g}"
+    return p_figures(p)
 
 
 def places_text(interval: RankInterval) -> str:
@@ -262,22 +260,40 @@ def detectable_text(found: PairResult | UnpairedResult, some: str) -> str:
 
 
 def _brackets(found: PairResult | UnpairedResult, places: int) -> str:
-    """Interval, p, queries and what they can detect in parentheses, then the size relative to the baseline."""
+    """Interval, p and the number of queries in parentheses."""
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if interval.of == "mean" else f" of the {interval.of}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
-    shown = f"{level_text(interval)} interval{of}"
+    shown = f"{level_text(interval)} CI{of}"
     parts = [f"{shown} {interval_text(interval, places)}{guide}" if interval.is_bounded else f"no {shown}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
-    parts.append(_over(found))
+    return f"({', '.join([*parts, _over(found)])})"
+
+
+def _sizes(found: PairResult | UnpairedResult, places: int) -> str:
+    """Sentences on the size relative to the baseline, and on what the queries can detect."""
+    size, said = found.practical, ""
+    if size is not None and math.isfinite(size.low):
+        relative, label = 100 * size.relative, f" ({size.label})" if size.label else ""
+        said = f" Relative difference: {relative:+.{0 if abs(relative) >= 1 else 1}f}%{label}."
     if found.detectable is not None and getattr(found, "effective", math.inf) >= FEW_QUERIES:  # else said before
-        parts.append(detectable_text(found, f"detectable from {{:.{places}f}}"))
-    size = found.practical
-    if size is None or not math.isfinite(size.low):
-        return f"({', '.join(parts)})"
-    relative, label = 100 * size.relative, f", {size.label}" if size.label else ""
-    return f"({', '.join(parts)}); {relative:+.{0 if abs(relative) >= 1 else 1}f} %{label}"
+        detectable = detectable_text(found, f"minimum detectable difference: {{:.{places}f}}")
+        said += f" {detectable[0].upper()}{detectable[1:]}."
+    return said
+
+
+#: What verdicts are called where people read them.
+_VERDICTS = {"cannot tell": "inconclusive", "not inferior": "non-inferior", "needs margin": "margin required"}
+
+
+def verdict_text(verdict: str) -> str:
+    """A verdict as people read it.
+
+    >>> verdict_text("cannot tell"), verdict_text("better")
+    ('inconclusive', 'better')
+    """
+    return _VERDICTS.get(verdict, verdict)
 
 
 def anova_columns(places: int) -> tuple[Column, ...]:

@@ -45,6 +45,7 @@ from gainful.tasks.compare.compare_words import (
     p_words,
     places_text,
     units_text,
+    verdict_text,
 )
 from gainful.tasks.compare.two_systems import Segments, compare_segments, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats
 
 _MOST_NAMES = 6
-_EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
+_EFFECT = "Effect size: difference / residual SD; unadjusted noncentral-t 95% CI."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +135,8 @@ class SystemsComparison(PairedComparison):
         families = "one family" if is_one or not several else f"{len(sizes)} families"
         counted = f" ({' + '.join(f'{size:,}' for size in sizes)})" if several else ""
         by_itself = ", each corrected by itself" if several and not is_one else ""
-        notes += [*self.secondary_notes(), f"{count_of(sum(sizes), 'test')} in {families}{counted}{by_itself}"]
+        notes += self.secondary_notes()
+        notes += [f"{count_of(sum(sizes), 'test')} in {families}{counted}{by_itself}"] if several else []
         header = {
             "systems": list(first.systems),
             "baseline": first.baseline,
@@ -274,7 +276,7 @@ def _measure_parts(
             notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {corrected}")
         if spread is not None:
             notes.append(
-                f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95 % of the pairs), "
+                f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95% of the pairs), "
                 f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
             )
         notes.append(f"what a {family.unit} does to one system only is in the residual")
@@ -296,7 +298,8 @@ def _measure_parts(
     has_pairs = pairs is None or bool(pairs) or (is_of_all and name == found.primary and family.p.size <= FEW_PAIRS)
     if is_of_all and not has_pairs:
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
-        board = replace(board, notes=(*board.notes, f"which pairs differ: {how.format(f'{family.p.size:,}')}"))
+        which = f"Which pairs differ: {how.format(f'{family.p.size:,}')}."
+        board = replace(board, notes=(*board.notes, *_notes_of_tests(result, places), which))
     yield board
     yield from table_of_runs(found.matrices[name], places)
     if has_pairs:
@@ -320,47 +323,35 @@ def _measure_parts(
 
 
 def conclusions(result: SystemsResult, places: int) -> list[str]:
-    """How many pairs are significantly different, from what difference on, and last, where systems are ranked, who may
-    be the best. That no difference was shown is never called no difference."""
-    family, test, left_out = result.family, TESTS[result.family.test], len(result.scores.left_out)
+    """Which systems could be the best, or how many differ from the baseline; how many pairs differ significantly. That
+    no difference was shown is never called no difference."""
+    family, left_out = result.family, len(result.scores.left_out)
     which = "those that all systems have" if left_out else "the same under all systems"
-    same = f" ({which}: paired)" if family.unit == "session" else ""
-    scores, systems = result.scores, count_of(len(family.systems), "system")
+    same = f", {which}: paired" if family.unit == "session" else ""
+    scores, count, baseline = result.scores, family.p.size, family.baseline
     over = units_text(family.n, left_out, family.unit, scores.unanswered.items(), scores.worth)
-    by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
-    draws = ""
-    if result.randomised is not None:
-        draws = f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
-    elif family.draws is not None and not result.depends_on_pool:
-        draws = f", all {family.draws:,} flips" if family.is_enumerated else f", {family.draws:,} flips"
-        draws += "" if family.is_enumerated else f", seed {family.seed}"
-    of = count_of(family.p.size, "pair")
-    if family.baseline is not None:
-        of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
-    how = f"{by}{result.deciding}, {percent_text(family.alpha)}"
-    found = int(family.is_significant.sum())
-    rest = family.p.size - found
-    shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown" if rest else ""
-    if not found:
-        shown = "; no difference was shown, which is not to say that there is none"
-    sentences = [f"{family.measure} of {systems} on {over}{same}."]
+    about = f"({family.measure}, {over}{same})"
     if np.allclose(scores.values, scores.values[:, :1], rtol=1e-9, atol=0.0):
-        return [*sentences, f"All have the same score on every {family.unit}: there is nothing to test."]
-    sentences.append(f"Significantly different: {found:,} of {of} ({how}{draws}){shown}.")
-    # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
-    # for less, and so do the intervals, which suppose nothing.
+        return [f"All systems have the same score on every {family.unit} {about}: there is nothing to test."]
+    found, level = int(family.is_significant.sum()), f"at the {percent_text(family.alpha)} level"
+    if baseline is not None:
+        subject = f"{found:,} of {count_of(count, 'system')}" if 0 < found < count else f"All {count:,} systems"
+        differ = f"{subject} {'differs' if found == 1 else 'differ'}" if found else "No system differs"
+        sentences = [f"{differ} significantly from {printable(baseline, 40)} {about}."]
+    else:
+        sentences = [f"{_best(result).removesuffix('.')} {about}."] if family.rank_intervals else []
+        whole = f"All {count:,} pairs" if count > 1 else "The pair"
+        subject = f"{found:,} of {count:,} pairs" if found < count else whole
+        differ = f"{subject} {'differs' if 1 in (found, count) else 'differ'}" if found else "No pair differs"
+        sentences.append(f"{differ} significantly {level}{'' if sentences else f' {about}'}.")
+    if found < count:
+        sentences.append(
+            f"For the other{'' if count - found == 1 else 's'} no difference was shown."
+            if found
+            else "That no difference was shown does not mean that there is none."
+        )
     if family.threshold is not None and not math.isfinite(family.threshold):
         sentences.append(f"With so few {plural_of(family.unit)} no difference can be significant.")
-    elif family.threshold is not None:
-        above = math.ceil(family.threshold * 10**places) / 10**places  # so that it is true of printed numbers
-        what = "Differences of mean ranks" if result.friedman is not None else "Differences"
-        told = np.abs(family.difference[family.is_significant])
-        more = ""
-        if family.correction == "maxt" and told.size:
-            smaller = ", smaller ones may be at later steps" if told.size < family.p.size else ""
-            some = ", some smaller ones at later steps" if (told < family.threshold).any() else smaller
-            more = f" at the first step{some}"
-        sentences.append(f"{what} above {above:.{places}f} {'are' if found else 'would be'} significant{more}.")
     if family.margin is not None:
         verdicts = Counter(family.pair(a, b).verdict for a, b in _pairs_in_order(result))
         said = [(each, each.replace("cannot tell", "undecided")) for each in get_args(Verdict)]
@@ -368,7 +359,35 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
         who = "the better system" if family.baseline is None else "the system"
         pairs = count_of(family.p.size, "pair")
         sentences.append(f"With a margin of {number_text(family.margin)}, {who} is {listed(parts)} of {pairs}.")
-    return [*sentences, _best(result)] if family.rank_intervals else sentences
+    return sentences
+
+
+def _notes_of_tests(result: SystemsResult, places: int) -> list[str]:
+    """How the p of pairs were found and adjusted, and the difference above which all pairs are significant."""
+    family, test = result.family, TESTS[result.family.test]
+    if any(len(names) == len(family.systems) for names in result.identical):
+        return []
+    draws = ""
+    if family.draws is not None and not result.depends_on_pool:
+        flips = count_of(family.draws, "sign flip")
+        draws = f", all {flips}" if family.is_enumerated else f", {flips}, seed {family.seed}"
+    drawn = ""
+    if result.randomised is not None:
+        drawn = f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
+    said = f"p: {test.said.removeprefix('the ')}{draws}; p adj.: {result.deciding}{drawn}, "
+    said += f"{count_of(family.tests, 'test')} in one family"
+    # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
+    # for less, and so do the intervals, which suppose nothing.
+    if family.threshold is not None and math.isfinite(family.threshold):
+        above = math.ceil(family.threshold * 10**places) / 10**places  # so that it is true of printed numbers
+        told = np.abs(family.difference[family.is_significant])
+        more = ""
+        if family.correction == "maxt" and told.size:
+            smaller = ", smaller ones may be" if told.size < family.p.size else ""
+            more = ", some smaller ones are too" if (told < family.threshold).any() else smaller
+        what = "difference of mean ranks" if result.friedman is not None else "difference"
+        said += f"; any {what} above {above:.{places}f} {'is' if told.size else 'would be'} significant{more}"
+    return [f"{said}."]
 
 
 def decision(result: SystemsResult) -> str:
@@ -395,17 +414,19 @@ def _best(result: SystemsResult) -> str:
     family = result.family
     best = [printable(family.systems[i], 40) for i in family.order if family.systems[i] in family.may_be_best]
     if not best:
-        return "None is the best: each is beaten by another."
+        return "No system is the best: each is beaten by another."
     if len(best) == len(family.systems):
-        return "Any of them may be the best."
+        return f"Any of the {len(best)} systems could be the best."
     names = listed(best, most=_MOST_NAMES)
     if len(best) > 1:
-        return f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
+        return f"Could be best: {names}." if family.is_simultaneous else f"Could be best, unadjusted: {names}."
     if not family.is_simultaneous:
-        return f"No other is significantly better than {names}, each pair by itself."
+        return f"No other system is significantly better than {names}, unadjusted."
     if family.margin is None:
         if family.n <= MOST_FLIPPED:
-            return f"{names} is the best."
+            others = len(family.systems) - 1
+            than = f"all {others} other systems" if others > 1 else "the other system"
+            return f"{names} is significantly better than {than}."
         how = "that may be by a hair" if family.half_width is None else "only --margin D says whether by enough"
         return f"{names} is ahead of every other; with so many {plural_of(family.unit)} {how}."
     margin = number_text(family.margin)
@@ -460,7 +481,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         return Column(name, "number", places, get=lambda system: float(values[place[system]]))
 
     named = (*marks.letters, Column("system", get=lambda system: system))
-    mean = numbers(f"mean {family.measure}", result.scores.means)
+    mean = numbers("mean", result.scores.means)
     if baseline is not None:
         records = {system: result.record(system, baseline) for system in family.systems if system != baseline}
 
@@ -473,15 +494,16 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             mean,
             *marks.columns(""),
             *(beside(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
-            *(beside(each, "") for each in _p_columns(result, "p", "adjusted p")),
-            beside(Column("verdict"), "the baseline"),
+            *(beside(each, "") for each in _p_columns(result, "p", "p adj.")),
+            beside(Column("verdict", get=lambda pair: verdict_text(pair.verdict)), "the baseline"),
         )
-        notes = (*marks.notes, *((_EFFECT,) if result.effects is not None else ()))
-        title = f"{family.measure} against {printable(baseline, 40)}"
+        effect = (_EFFECT,) if result.effects is not None else ()
+        notes = (*marks.notes, *_notes_of_tests(result, places), *effect)
+        title = f"{family.measure} compared with {printable(baseline, 40)}"
         return Table.of(columns, standing.systems, title=title, notes=notes, for_people=True)
     spans = dict(zip(family.systems, family.rank_intervals, strict=True))
-    together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
-    notes = (f"rank range: the ranks that the significant differences leave to a system, {together}",)
+    together = "jointly" if family.is_simultaneous else "each by itself: some may be wrong"
+    notes = (f"Rank range: ranks consistent with all significant differences, {together}.",)
     tested: tuple[Column, ...] = ()
     if family.direction is not None:
         statistic = TESTS[family.test].statistic
@@ -494,17 +516,17 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         mean,
         *marks.columns("letters"),
         Column("rank range", get=lambda system: places_text(spans[system])),
-        Column("may be the best", get=lambda system: "yes" if spans[system].best == 1 else ""),
+        Column("could be best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )
-    title = f"Leaderboard, {family.measure}"
+    title = f"Leaderboard ({family.measure})"
     return Table.of(columns, standing.systems, title=title, notes=(*notes, *marks.notes), for_people=True)
 
 
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
     """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
     family = result.family
-    columns = [Column("system"), Column("other"), *_tested_columns(result, places)]
-    columns += _p_columns(result, "p alone", f"p {family.correction.replace('maxt', 'maxT')}")
+    columns = [Column("system"), Column("vs", get=attrgetter("other")), *_tested_columns(result, places)]
+    columns += _p_columns(result, "p", "p adj.")
     if result.has_conover:
         columns += [
             Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
@@ -515,21 +537,24 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         """Whether a pair differs, and who is better where that is not the one with the better mean."""
         tested = family.pair(pair.system, pair.other).tested
         if family.margin is not None:
-            return pair.verdict
+            return verdict_text(pair.verdict)
         if tested == "cannot tell":
-            return tested
+            return verdict_text(tested)
         shown = (pair.rank_difference, pair.statistic, pair.difference)
         difference = next(each for each in shown if each is not None)
         leads = (difference > 0) == (family.better == "higher")
         if difference and leads == (tested == "better"):
-            return "yes"
-        return f"yes: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
+            return "different"
+        return f"different: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
 
-    columns.append(Column("verdict" if family.margin else "significant", get=decision))
+    columns.append(Column("verdict", get=decision))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
     has_effects = result.conover is None and result.effects is not None
-    notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
-    return Table.of(columns, pairs, title=f"Pairs, {family.measure}", notes=notes, for_people=True)
+    interval = (
+        (f"{percent_text(1 - family.alpha)} CI: simultaneous over all pairs.",) if family.half_width is not None else ()
+    )
+    notes = (*interval, *_notes_of_tests(result, places), *((_EFFECT,) if has_effects else ()))
+    return Table.of(columns, pairs, title=f"Pairs ({family.measure})", notes=notes, for_people=True)
 
 
 def _p_columns(result: SystemsResult, alone: str, adjusted: str) -> tuple[Column, Column]:
@@ -554,14 +579,14 @@ def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
         yield Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference)
         return
     if family.direction is not None:
-        yield Column("win / tie / loss", get=lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}")
+        yield Column("wins/ties/losses", get=lambda pair: f"{pair.wins}/{pair.ties}/{pair.losses}")
         yield Column(TESTS[family.test].statistic, "number", places, get=lambda pair: pair.statistic)
         return
-    yield Column("difference", "number", places, get=lambda pair: pair.difference)
+    yield Column("difference", "number", places, get=lambda pair: pair.difference, signed=True)
     if family.half_width is not None:
-        yield Column("simultaneous interval", get=lambda pair: limits(pair.low, pair.high, places))
+        yield Column(f"{percent_text(1 - family.alpha)} CI", get=lambda pair: limits(pair.low, pair.high, places))
     if result.effects is not None:
-        yield Column("effect", get=effect)
+        yield Column("effect size", get=effect)
 
 
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
@@ -588,9 +613,13 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
             low, high = (pair.difference if end is None else end for end in (pair.low, pair.high))
             p = f"p {p_words(pair.adjusted, found.least_p)}"
             rows.append(IntervalRow(system, pair.difference, low, high, p))
-        zero, level = printable(baseline, 40), f"{100 * (1 - family.alpha):g} %"
-        caption = f"Lines: simultaneous {level} intervals." if family.half_width is not None else ""
-        title, shown, rules = f"{family.measure}: difference to {zero}", tuple(rows[:_MOST_ROWS]), (Rule(zero, x=0.0),)
+        zero, level = printable(baseline, 40), f"{100 * (1 - family.alpha):g}%"
+        caption = f"Lines: simultaneous {level} CIs." if family.half_width is not None else ""
+        title, shown, rules = (
+            f"{family.measure}: difference from {zero}",
+            tuple(rows[:_MOST_ROWS]),
+            (Rule(zero, x=0.0),),
+        )
         return Intervals(title, Axis("difference"), shown, "adjusted", rules, caption + cut)
     order = family.order[:_MOST_ROWS]
     places = [family.rank_intervals[i] for i in order]
@@ -603,8 +632,8 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         )
         what = "mean rank (1 is best)" if found.friedman is not None else f"mean {family.measure}"
         is_smaller = np.abs(family.difference[family.is_significant]) < family.threshold
-        others = " So are some that do: maxT goes on in steps." if is_smaller.any() else ""
-        caption = f"Lines that do not overlap: significantly different ({found.tested}).{others}{cut}"
+        others = "; some whose bars overlap also do, at later steps" if is_smaller.any() else ""
+        caption = f"Systems whose bars do not overlap differ significantly{others}.{cut}"
         return Intervals(_title(found), Axis(what), lines, "rank range", caption=caption)
     lines = tuple(
         # Rank tests may put a system elsewhere than its mean does.

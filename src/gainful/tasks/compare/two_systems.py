@@ -32,6 +32,7 @@ from gainful.tasks.compare.compare_words import (
     limits_or_none,
     relative_text,
     units_text,
+    verdict_text,
 )
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
@@ -65,22 +66,22 @@ class PairComparison(PairedComparison):
                 return "identical scores"
             if result.margin is not None and result.verdict == "equivalent":
                 return f"equivalent within {result.margin.margin:g}"
-            return result.verdict
+            return verdict_text(result.verdict)
 
         columns = (
             Column("measure", get=lambda r: r.measure + direction_text(r.better)),
             Column(b, "number", places, get=lambda r: r.mean_baseline),
             Column(a, "number", places, get=lambda r: r.mean_system),
-            Column("difference", "number", places),
+            *head(f"difference +{places}"),
             interval_column(first.interval, places),
             *head("p ← test.p_cell"),
-            Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
+            Column("wins/ties/losses", get=lambda r: f"{r.wins}/{r.ties}/{r.losses}"),
             Column("verdict", get=verdict),
         )
-        below = (f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results)))
+        below = tuple(dict.fromkeys(line for result in results for line in notes_of_test(result)))
         parts: list[Table | Chart | Detail | str] = [
             "\n".join(pair_conclusion(result) for result in results),
-            Table.of(columns, results, title="The difference", notes=below, for_people=True),
+            Table.of(columns, results, title=f"Result ({a} - {b})", notes=below, for_people=True),
         ]
         for name, result in self.pairs.items():
             parts += table_of_runs(self.matrices[name], places)
@@ -99,10 +100,10 @@ class PairComparison(PairedComparison):
             Column("detectable", "number", places),
         )
         below = (
-            f"relative: to the mean of {b}; where all of the interval is under 5 % marginal, to 10 % noticeable, above "
+            f"relative: to the mean of {b}; where all of the interval is under 5% marginal, to 10% noticeable, above "
             "substantial",
             "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-            f"detectable: the smallest difference that the test detects with 80 % power with this many {all_units}",
+            f"detectable: the smallest difference that the test detects with 80% power with this many {all_units}",
             *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
         )
         sizes = Table.of(columns, results, title="How large it is", notes=below, for_people=True)
@@ -199,22 +200,28 @@ def pair_conclusion(result: PairResult) -> str:
     sentence = difference_sentence(result)
     if result.effective < FEW_QUERIES and result.detectable is not None:
         over = units_text(result.n, 0, result.unit, effective=result.effective)
-        return f"With {over} {detectable_text(result, 'a difference is detectable from {:.3f} on')}. {sentence}"
+        return f"With {over} {detectable_text(result, 'the minimum detectable difference is {:.3f}')}. {sentence}"
     return sentence
 
 
-def note_of_test(result: PairResult | UnpairedResult) -> str:
-    """The test, how p was found, and the interval."""
-    test = result.test
-    how = ", by Student's t, which shuffles of many sessions come to" if test.name == "labels" else ""
+def notes_of_test(result: PairResult | UnpairedResult) -> list[str]:
+    """How p and the interval were found, and what the minimum detectable difference rests on."""
+    test, method = result.test, result.interval.method
+    how = ", by Student's t, the limit for many sessions" if test.name == "labels" else ""
     if test.draws is not None:
-        drawn = count_of(test.draws, test.test.draws)
-        how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
-    paired = ""
+        drawn = count_of(test.draws, f"sign {test.test.draws}" if test.test.draws == "flip" else test.test.draws)
+        how = f", all {drawn}" if test.is_enumerated else f", {drawn}, seed {result.seed}"
+    said = test.test.said.removeprefix("the ")
+    said = f"{said[0].upper()}{said[1:]}{' and CI' if method == test.name else how}"
+    said += how if method == test.name else f"; CI: {method}"
     if isinstance(result, PairResult) and result.unit == "session":
         some = "sessions that both systems have" if result.left_out else ""
-        paired = f"; {some or 'both systems have the same sessions'}: paired"
-    return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
+        said += f"; {some or 'both systems have the same sessions'}: paired"
+    notes = [f"{said}."]
+    if isinstance(result, PairResult) and result.detectable is not None and math.isfinite(result.detectable):
+        by = "Yuen's test" if test.test.of == "trimmed mean" else "paired t test"
+        notes.append(f"Minimum detectable difference: 80% power, {by}.")
+    return notes
 
 
 def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
@@ -235,7 +242,7 @@ def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
         share = max(0.0, 1 - 1 / effect.f) if effect.f else 0.0
         notes.append(
             f"system by {matrix.unit}: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}: of the "
-            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f} % comes from the systems, "
+            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f}% comes from the systems, "
             "the rest from noise between runs"
         )
     columns = head(f"system | runs # | mean .{places} | lowest .{places} | highest .{places} | sd .{places + 1}")
@@ -258,11 +265,12 @@ def _deciders(result: PairResult, places: int, several: bool, matrix: ScoreMatri
         *((Column("text", get=text_of),) if about is not None and about.has_texts else ()),
         Column(b, "number", places, get=lambda decider: decider.baseline),
         Column(a, "number", places, get=lambda decider: decider.system),
-        *head(f"difference .{places} | of all differences % ← share"),
+        *head(f"difference +{places}"),
+        Column("share of total |difference|", "share", get=lambda decider: decider.share),
     )
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
-            title = f"{plural_of(result.unit).capitalize()} that speak most for {name}{of}"
+            title = f"{plural_of(result.unit).capitalize()} that favour {name}{of}"
             marked = (Column("not answered by", get=lacking),) if any(map(lacking, deciders)) else ()
             yield Table.of((*columns, *marked), deciders, title=title, for_people=True)
 
@@ -298,7 +306,7 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
         ordered, count = np.sort(differences), differences.size
         steps = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
         better = differences if found.better == "higher" else -differences
-        shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (better > 0, better == 0, better < 0))
+        shares = (f"{100 * np.count_nonzero(which) / count:.1f}%" for which in (better > 0, better == 0, better < 0))
         said = "{} is better in {}, equal in {}, worse in {} of {}."
         return Plot(
             f"{found.measure}: {printable(a, 40)} - {printable(b, 40)}, {units(count, found.unit)}",

@@ -31,8 +31,9 @@ from gainful.tasks.compare.compare_words import (
     limits_or_none,
     p_words,
     relative_text,
+    verdict_text,
 )
-from gainful.tasks.compare.two_systems import note_of_test
+from gainful.tasks.compare.two_systems import notes_of_test
 from gainful.tasks.score_questions import UnpairedOptions
 
 
@@ -107,7 +108,7 @@ class UnpairedComparison(Comparison):
             parts += _parts_of(systems, places, self.asked.most_shown, systems is primary)
             if systems is primary:
                 texts = [pairs[0].test.p_cell] if len(pairs) == 1 else [p_words(pair.adjusted) for pair in pairs]
-                lines = f"{level_text(pairs[0].interval)} intervals, each pair by itself"
+                lines = f"{level_text(pairs[0].interval)} CIs, unadjusted"
                 parts.append(interval_chart(pairs, texts, "p", (Rule("", x=0.0),), lines))
             parts.append(Table.of(_UNPAIRED_RECORD, pairs, title="unpaired"))
             for pair in pairs:
@@ -218,14 +219,14 @@ def _parts_of(
         interval_column(first.interval, places),
         *head("p ← test.p_cell"),
         *((Column(f"p {systems.correction}", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
-        *head("verdict ← adjusted_verdict"),
+        Column("verdict", get=lambda pair: verdict_text(pair.adjusted_verdict)),
     )
-    notes = [note_of_test(first)]
+    notes = notes_of_test(first)
     if first.topics:
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
     if several and any(pair.alone for pair in pairs):
         notes.append("sessions of topics that one of two systems alone has take no part in their difference")
-    yield table_of_pairs("The difference", pairs, columns, tuple(notes), places, most)
+    yield table_of_pairs("Result", pairs, columns, tuple(notes), places, most)
     if systems.anova is not None:
         effects = systems.anova.effects
         notes = ["each source after all others (sums of squares of type II)"]
@@ -248,7 +249,7 @@ def _parts_of(
     notes = [
         "Hedges' g: difference / spread within systems (and topics), without its bias",
         "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
-        "detectable: the smallest difference detectable with 80 % power with this many sessions (t test)",
+        "detectable: the smallest difference detectable with 80% power with this many sessions (t test)",
         *dict.fromkeys(f"H0: {pair.test.hypothesis}" for pair in pairs),
     ]
     title = f"How large it is, {first.measure}"

@@ -419,7 +419,10 @@ class GainCurves(Curves[CumulatedGain]):
                 sentences = [f"By {reading.measure}: {each[0].lower()}{each[1:]}" for each in sentences]
             parts += ["\n".join(sentences), *reading.tables(places, for_people=True)]
         if not across:
-            notes.insert(0, "not read sideways: the ideal of normalised measures is 1 at every rank; CG and DCG can be")
+            notes.insert(
+                0,
+                "no ranks to the ideal's gain: normalised measures have an ideal of 1 at every rank; use CG or DCG",
+            )
         count = sum(curve.depth for curve in self.curves) + sum(int(vectors.size) for vectors in self.vectors.values())
         columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
         parts.append(Table(columns, RowsOnDemand(count, lambda: _every_gain(self))))
@@ -548,7 +551,7 @@ def _difference_parts(found: Sequence[CurveDifference], per_cent: str, places: i
         shown = [each for each in found if each.measure == measure]
         queries, depth = count_of(shown[0].queries, "query", "queries"), shown[0].values.size
         what, ends = f"{measure} minus that of {printable(shown[0].baseline, 40)}", (1.0, float(depth))
-        about = f"band: {per_cent}, simultaneous over ranks, by flips of signs of {queries}"
+        about = f"band: {per_cent}, simultaneous over ranks, by random sign flips of {queries}"
         note = f"in brackets: {per_cent} simultaneous band; one that does not hold 0 is a significant difference there"
         if all(each.band is None for each in shown):
             about = note = f"no band: {queries} {'is' if shown[0].queries == 1 else 'are'} too few"

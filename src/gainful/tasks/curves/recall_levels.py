@@ -352,7 +352,7 @@ class RecallLevels(RecallCurves):
         ]
         if differences:
             _, points, per_cent, run, base = max(differences, key=lambda each: each[0])
-            share = "" if per_cent is None else f" ({per_cent:+.1f} %)"
+            share = "" if per_cent is None else f" ({per_cent:+.1f}%)"
             yield (
                 f"The largest difference to {printable(self.baseline, 80)} in average precision is that of "
                 f"{printable(run, 80)} at {base}: {points:+.{max(places - 2, 0)}f} points{share}."

@@ -129,8 +129,8 @@ class Sideways(Showable):
         if ideal.rank is None:
             return [*found, "There is nothing to gain: no judged document has a gain above 0."]
         if ideal.still_rises:
-            return [*found, f"The ideal still rises at rank {self.depth:,}, the last one looked at."]
-        return [*found, f"The ideal turns horizontal at rank {ideal.rank:,}: no query has more documents to gain from."]
+            return [*found, f"The ideal is still rising at rank {self.depth:,}, the last one looked at."]
+        return [*found, f"The ideal plateaus at rank {ideal.rank:,}: no query has more documents to gain from."]
 
     def data(self) -> dict[str, object]:
         """All of it for machines."""
@@ -157,17 +157,17 @@ class Sideways(Showable):
         columns = head(f"run | area .{places} | share of ideal %")
         rows: list[tuple[Cell, ...]] = [(area.run, area.area, area.share) for area in self.areas]
         if self.last_rises:  # the ideal's first, then one for each run
-            columns += head("last rise #", none=f"rises at {self.depth}")
+            columns += head("last rise #", none=f"still rising at {self.depth}")
             ranks = [None if rise.still_rises else rise.rank or 0 for rise in self.last_rises]
             rows = [(*row, rank) for row, rank in zip([("(ideal)", None, None), *rows], ranks, strict=True)]
         title = f"Area between {measure} and the ideal, ranks 1-{self.depth}"
         yield Table(columns, tuple(rows), title, for_people=for_people)
         columns = (Column("run"), Column("ranks", get=lambda each: f"{each.first}-{each.last}"))
-        columns += head(f"least .{places} | most .{places}")
-        title = f"Distance of {measure} to the ideal"
+        columns += head(f"min .{places} ← least | max .{places} ← most")
+        title = f"Distance of {measure} from the ideal"
         if not self.measure.normalised:  # the ideal is 1 there: points are shares
             title += ", in points and in per cent"
-            columns += head("least of ideal % ← least_share | most of ideal % ← most_share")
+            columns += head("min of ideal % ← least_share | max of ideal % ← most_share")
         runs = [area.run for area in self.areas]
         by_run = sorted(self.distances, key=lambda each: runs.index(each.run))
         yield Table.of(columns, by_run, title=title, for_people=for_people)

@@ -44,7 +44,7 @@ _BY_HAND = "was the file changed by hand?"
 
 @dataclass(frozen=True)
 class Rule:
-    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute; None is 2 %, or
+    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute; None is 2%, or
     what the queries of the baseline can show.
 
     ``floors`` are least means by measure, ``must_hold`` queries that may not fall at all. ``by`` is the column that

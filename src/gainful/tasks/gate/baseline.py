@@ -480,12 +480,12 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
             able = f"{count_of(scores.size, 'query', 'queries')}{worth}{',' if worth else ''} can"
             advice = f"judge about {math.ceil(scores.size * max((by_spread / margin) ** 2, drop / margin)):,} queries"
             worst = RefusalError(
-                f"{measure}: {able} only show drops above {drop:.3f} ({share:g} %), not the margin of "
+                f"{measure}: {able} only show drops above {drop:.3f} ({share:g}%), not the margin of "
                 f"{gate.rule.margin_text} ({margin:.3f})",
                 advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-            notice = f"margin {share:g} %: what {able} show of {measure}; {advice} for {percent_text(MARGIN)}"
+            notice = f"margin {share:g}%: what {able} show of {measure}; {advice} for {percent_text(MARGIN)}"
             worst.instead = share / 100, notice
     return worst
 

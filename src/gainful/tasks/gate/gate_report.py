@@ -160,7 +160,7 @@ class GateReport(Showable):
             *([f"note: {self.blind}"] if self.blind else []),
             f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g} and a loss of a quarter of the margin, "
             f"or p <= {MARGIN_LEVEL:g} and a loss of the margin{groups}; warning: a loss of the margin cannot be "
-            "excluded (one-sided 95 % limit)",
+            "excluded (one-sided 95% limit)",
             f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}",
             _conventions(gate),
         )
@@ -182,7 +182,7 @@ def verdict_text(report: GateReport) -> str:
     lines = [f"{VERDICTS[report.verdict].word}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
     collapsed = len({each.query for each in report.collapsed})
     if collapsed:
-        share = f"{COLLAPSED:.0%}".replace("%", " %")
+        share = f"{COLLAPSED:.0%}"
         lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least {share} of the score).")
     if report.verdict == "warning" and not report.is_strict:
         lines.append(f"A warning does not fail; {for_asker('with --strict', 'with strict=True')} it does.")
@@ -199,9 +199,9 @@ def sentence(report: GateReport, finding: Finding) -> str:
     verb = "rose" if change.difference > 0 else "fell"
     sign = 1 if change.difference >= 0 else -1
     limits = sorted((sign * low, sign * high))
-    inside = [f"95 % interval {limits_text(limits[0], limits[1], places)}"]
+    inside = [f"95% CI {limits_text(limits[0], limits[1], places)}"]
     if change.relative is not None:
-        inside.insert(0, f"{100 * change.relative:+.1f} %")
+        inside.insert(0, f"{100 * change.relative:+.1f}%")
     if not change.is_higher_better:
         inside.append("lower is better")
     own = [each for each in report.groups if each.measure == finding.measure and finding.group is None]
@@ -229,7 +229,7 @@ _FINDING = (
     Column("measure"),
     *head("queries # ← change.n | baseline . ← change.baseline | new . ← change.new"),
     *head("difference . ← change.difference"),
-    Column("95 % interval", get=lambda each: limits_text(each.change.interval[0], each.change.interval[1], 4)),
+    Column("95% CI", get=lambda each: limits_text(each.change.interval[0], each.change.interval[1], 4)),
     Column("one-sided p", get=lambda each: p_words(each.change.p_fell)),
     *head("margin . ← change.margin"),
     Column(

@@ -45,7 +45,7 @@ _DRAWS, _HARMLESS, _FLIPS, _TIES = 40, 1000, 1000, 5
 #: Harmless changes: how many times as large as small ones they are; the last are in one group alone.
 _CHANGES = {"small changes": 1.0, "larger ones": 2.5, (_IN_GROUP := "larger ones in one group"): 2.5}
 _TOP, _LOST_SHARE, _CAUGHT = 10, 0.05, 0.9
-_DROPPED, _SWAPPED, _LOST = "top document dropped", "two of the top ten swapped", "5 % of documents lost"
+_DROPPED, _SWAPPED, _LOST = "top document dropped", "two of the top ten swapped", "5% of documents lost"
 _FAULTS = (_DROPPED, _SWAPPED, _LOST)
 #: What harmless changes look like: the first of these that moves anything.
 _NOISY = (_SWAPPED, _LOST, _DROPPED)

@@ -271,7 +271,7 @@ def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
     said = [f"{line}; {none if without else 'every query has one'}."]
     if found.above_scale is not None:
         above = found.above_scale
-        share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
+        share = f"{100 * above.judgments / found.judgments:.1f}% of {count_of(found.judgments, 'judgment')}"
         scale = number_text(found.scale + policy.grade_zero)
         place = f"; the first is {above.where}" if above.where else "; the first is"
         said.append(
@@ -302,7 +302,7 @@ def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
             if policy.judges == "error":
                 fate = "of which the highest is counted here (gainful eval refuses them)"
             again = sum(found.judged_again)
-            same, near, far = (f"{100 * count / again:.1f} %" for count in found.judged_again)
+            same, near, far = (f"{100 * count / again:.1f}%" for count in found.judged_again)
             said.append(
                 f"{repeats}; {count_of(found.conflicting, 'document has', 'documents have')} different grades, {fate}. "
                 f"Of {count_of(again, 'document')} judged more than once {same} have one grade, {near} differ by up to "

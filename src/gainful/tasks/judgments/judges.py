@@ -182,7 +182,7 @@ _CHUNK = 1 << 18
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % interval.
+    """A value and its 95% CI.
 
     ``value`` is None where the statistic is undefined; ``low`` and ``high`` are None then, too, and where there is no
     interval: a single query, or no draws.
@@ -294,7 +294,7 @@ class JudgmentComparison(Showable):
         notes = ["weights: by how much the grades differ, or the square of that"]
         notes.append(f"relevant: {means_relevant(self.rel)}")
         if self.agreement.low is not None:
-            notes.insert(0, f"low, high: 95 % interval, {self.draws:,} resamples of the queries, seed {self.seed}")
+            notes.insert(0, f"low, high: 95% CI, {self.draws:,} resamples of the queries, seed {self.seed}")
         if self.kappa.value is None:
             notes.append("undefined (-): there is only one level")
         elif self.relevance_kappa.value is None:
@@ -469,7 +469,7 @@ def _verdict(difference: Estimate) -> str | None:
 
 
 def _per_cent(share: Estimate) -> str:
-    return f"{100 * (share.value or 0.0):.1f} %"
+    return f"{100 * (share.value or 0.0):.1f}%"
 
 
 def cross_table(found: JudgmentComparison) -> Table:

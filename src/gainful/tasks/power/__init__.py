@@ -307,23 +307,23 @@ _NOT_OBSERVED = (
 def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     """What a person wants to know first."""
     of = f"{basis.measure}: " if basis.measure else ""
-    level = f"{100 * report.asked.power:g} % power at the {100 * report.asked.alpha:g} % level"
+    level = f"{100 * report.asked.power:g}% power, {100 * report.asked.alpha:g}% level"
     many = report.several(basis)
-    test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {basis.origin})"
+    test = f" ({level}, paired t test, SD of differences {basis.sd:.{places}f} {basis.origin})"
     for found in report.shown(basis):
         yield (
-            f"{of}{'with' if of else 'With'} {units(found.queries, report.unit)}, a difference of two "
-            f"systems is detectable from {found.difference:.{places}f} on{test}."
+            f"{of}{units(found.queries, report.unit)} can show a difference of {found.difference:.{places}f} or more "
+            f"between two systems{test}."
         )
         if found.gap is not None:
             yield (
-                f"Among {many} systems, a gap between best and worst is detectable from {found.gap:.{places}f} on "
-                f"(analysis of variance), a difference of two of them from {found.tukey:.{places}f} on (Tukey HSD)."
+                f"Among {many} systems, they can show a gap of {found.gap:.{places}f} between best and worst (analysis "
+                f"of variance), and a difference of {found.tukey:.{places}f} between two of them (Tukey HSD)."
             )
         of = test = ""
     sd = "" if not test else f" with an sd of {basis.sd:.{places}f} {basis.origin}"
     for need in report.needed(basis):
-        before = "" if need.power_before is None else f"; {need.queries - 1:,} have {100 * need.power_before:.2f} %"
+        before = "" if need.power_before is None else f"; {need.queries - 1:,} have {100 * need.power_before:.2f}%"
         anova = ""
         if need.anova_queries is not None:
             anova = f", {need.anova_queries:,} for the largest gap of {many} systems"
@@ -331,12 +331,12 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
         queries = units(need.queries, report.unit)
         yield (
             f"{of}A difference of {number_text(need.difference)} needs {queries}{sd} "
-            f"(power {100 * need.power:.2f} %{before}){anova}."
+            f"(power {100 * need.power:.2f}%{before}){anova}."
         )
         of = sd = ""
     for wide in report.widths(basis):
         yield (
-            f"{of}A {100 * (1 - report.asked.alpha):g} % interval {number_text(wide.width)} wide needs "
+            f"{of}A {100 * (1 - report.asked.alpha):g}% interval {number_text(wide.width)} wide needs "
             f"{units(wide.queries, report.unit)}{sd}."
         )
         of = sd = ""
@@ -371,21 +371,21 @@ def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
         [*shown, f"interval {number}.width"],
         report.shown,
         "Detectable differences",
-        f"difference: the smallest that a paired t test finds with {power:g} % power at the {level:g} % level",
+        f"difference: the smallest that a paired t test finds with {power:g}% power at the {level:g}% level",
         *((gap, tukey) if has_several else ()),
-        f"interval: how wide the {interval:g} % t interval of a difference is on average, end to end",
+        f"interval: how wide the {interval:g}% t interval of a difference is on average, end to end",
     )
     yield of_bases(
         needed,
         report.needed,
-        f"{queries.capitalize()} needed for {power:g} % power",
+        f"{queries.capitalize()} needed for {power:g}% power",
         f"one less: the power with one {report.unit} less, which is not enough",
         *((f"anova: the difference as the {gap}", tukey) if has_several else ()),
     )
     yield of_bases(
         [f"width {number}.width", f"{queries} # ← 2.queries", f"expected width {number}.expected"],
         report.widths,
-        f"{queries.capitalize()} needed for a {interval:g} % interval of some width",
+        f"{queries.capitalize()} needed for a {interval:g}% interval of some width",
     )
 
     def spreads(basis: Basis) -> list[tuple[str, bool, float, float | None]]:

@@ -228,7 +228,7 @@ def finite(values: Sequence[float | None], figures: int = 17) -> list[float | No
 
 _KINDS = {np.dtype(dtype): kind for kind, dtype in {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f64": "<f8"}.items()}
 _ALIGNED = 8
-#: A page of 20 systems is 4 % larger than with level 7, in a quarter of the time.
+#: A page of 20 systems is 4% larger than with level 7, in a quarter of the time.
 _LEVEL = 4
 
 

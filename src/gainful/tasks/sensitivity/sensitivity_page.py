@@ -207,12 +207,17 @@ class Sensitivity(Showable):
 
     def page(self, places: int = 4) -> Page:
         """Sentences, a map of winners, what each axis does, the order in every cell, and tau."""
-        parts: list[Table | Chart | str] = [_beginning(self)]
+        parts: list[Table | Chart | str] = []
         if len(self.runs) > 1:
             chart = scenario_map(self) if self.scenarios else winner_map(self)
-            parts += [*_conclusions(self), *([] if chart is None else [chart]), *_change_tables(self, places)]
+            parts += [
+                *_conclusions(self),
+                _beginning(self),
+                *([] if chart is None else [chart]),
+                *_change_tables(self, places),
+            ]
         else:
-            parts.append("One system alone has no order; the table says what it scores in every setting.")
+            parts += ["One system alone has no order; the table has its score in every setting.", _beginning(self)]
         parts.append(_orders(self, places))
         if len(self.cells) > 1 and len(self.runs) > 1:
             parts += [_least_similar(self, places), *tau_maps(self)]
@@ -353,7 +358,7 @@ def _change_tables(found: Sensitivity, places: int) -> Iterator[Table]:
         counts = "ahead # | significantly ahead # ← shown_ahead | behind # | significantly behind # ← shown_behind"
         test = "paired t test" if are_paired(found.evaluations) else "Welch's t test of sessions without pairs"
         notes = (
-            f"in how many {found.noun}s; significantly: {test}, corrected by Holm for all pairs of systems, at 5 %",
+            f"in how many {found.noun}s; significantly: {test}, corrected by Holm for all pairs of systems, at 5%",
             "a change of places is supported where a test shows both orders, and within noise where it does not",
         )
         title = "Systems that change places"

@@ -74,7 +74,7 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
     ``at_least`` (4) queries; ``"individual"``: every session; ``"positions"``: the last query of sessions and the
     earlier ones, by rank, not normalised. ``session``, ``topic`` and (of other kinds) ``at_least`` choose sessions.
     Normalised curves are averaged as ``"ratios"``, ``"means"`` or ``"both"``. The bands hold ``confidence`` of the
-    averages (95 %) over ``draws`` resamples (1000) of the sessions; 0 draws make none.
+    averages (95%) over ``draws`` resamples (1000) of the sessions; 0 draws make none.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> found = sessions_from_lists({"s1": [["x", "a"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})

@@ -202,9 +202,9 @@ class StabilityReport(ScoreReport):
         )
         notes = (
             f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(self.unit)}, "
-            f"systems within {100 * swaps.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order "
+            f"systems within {100 * swaps.fuzziness:g}% of the higher mean are tied (fuzziness); else the rarer order "
             "is the error",
-            f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * self.asked.swaps:g} % of the "
+            f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * self.asked.swaps:g}% of the "
             f"pairs that differ so on one set stand the other way round on another; takes {LEAST_SYSTEMS} systems, and "
             f"{LEAST_COMPARISONS} comparisons at a difference",
         )
@@ -394,18 +394,18 @@ _MOST_TOLD = 6
 def _stability_sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
     found = report.queries[measure][0]
     is_random, all_units = report.asked.topics == "random", plural_of(report.unit)
-    part = f"{'a random' if is_random else 'the first'} {100 * found.share:g} % of the {all_units}"
+    part = f"{'a random' if is_random else 'the first'} {100 * found.share:g}% of the {all_units}"
     halves = []
     if found.split_half is not None:
         halves.append(f"{found.split_half.mean:.{places}f} with another such part (split-half)")
     if found.part_whole is not None:
         halves.append(f"{found.part_whole.mean:.{places}f} with all {all_units} (part-whole, inflated)")
     agreement = ", ".join(halves) + (", on average" if is_random else "")
-    agreement = agreement if halves else "undefined, because all systems score alike"
+    agreement = f"{agreement}; 1 is the same order" if halves else "undefined, because all systems score alike"
     sizes = f"({found.size:,.0f} of {len(report.first.queries):,})"
     yield f"The order on {part} {sizes} has {SYMMETRIC[report.asked.coefficient].title} {agreement}."
     swaps = report.swap_rates[measure]
-    needed, rate = swaps.difference_for(report.asked.swaps), f"{100 * report.asked.swaps:g} %"
+    needed, rate = swaps.difference_for(report.asked.swaps), f"{100 * report.asked.swaps:g}%"
     between = f"between sets of {units(swaps.queries, report.unit)}"
     if not any(each.comparisons for each in swaps.bins):
         yield f"No two systems differ on any set of {units(swaps.queries, report.unit)}."
@@ -420,8 +420,8 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
         yield f"Systems that differ by {needed:.4g} or more swap in at most {rate} of cases {between}."
     power = report.power[measure]
     yield (
-        f"The {power.test} test finds {100 * power.share:.1f} % of {count_of(power.pairs, 'pair')} significantly "
-        f"different (p <= {number_text(power.alpha)}, not corrected)."
+        f"The {power.test} test finds {100 * power.share:.1f}% of {count_of(power.pairs, 'pair')} significantly "
+        f"different (p <= {number_text(power.alpha)}, unadjusted)."
     )
 
 
@@ -447,7 +447,7 @@ def _subset_table(report: StabilityReport, places: int) -> Table:
             )  # one draw has no spread
             draws = next((s.draws for s in (found.part_whole, found.split_half) if s), 0)
             numbers = (found.size, *whole[:2], *half[:2], *whole[2:4], *half[2:4], draws, whole[4], half[4])
-            rows.append((measure, of, f"{which} {100 * found.share:g} %", *numbers))
+            rows.append((measure, of, f"{which} {100 * found.share:g}%", *numbers))
         for only in documents.only if documents else ():
             rows.append((measure, "documents", only.part, None, only.value, *[None] * (len(columns) - 5)))
     notes = [

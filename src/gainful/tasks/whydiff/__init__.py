@@ -486,7 +486,7 @@ class Findings(Showable):
         rows = [(each, way) for each in self.figures for way in each.ways]
         columns = (
             Column("figure", get=lambda row: row[0].figure.name),
-            Column("reported", get=lambda row: row[0].figure.text + ("" if row[0].per_cent is None else " %")),
+            Column("reported", get=lambda row: row[0].figure.text + ("" if row[0].per_cent is None else "%")),
             Column("value", "number", places, get=lambda row: row[1].value),
             Column("off by", "number", places, get=lambda row: row[1].value - row[0].read_as.value),
             Column("departures", "count", get=lambda row: len(row[1].departed)),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from unicodedata import normalize
 
-from gainful.tasks.check.run_checks import NearMiss, near_miss
+from gainful.data.near_misses import NearMiss, near_miss
 from tests.together import together
 
 PLAIN = [f"d{i}" for i in range(1, 31)]
