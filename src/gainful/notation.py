@@ -358,7 +358,7 @@ def numbered(count: int) -> list[str]:
     return [f"{place:0{width}d}" for place in range(1, count + 1)]
 
 
-def json_or_none(text: str | bytes) -> object:
+def json_or_none(text: str | bytes | bytearray) -> object:
     """The value that a text in JSON is; None if it is none."""
     import json
 
