@@ -20,12 +20,14 @@ namespace gainful {
 class BlockJoin {
   public:
     static constexpr size_t kBlock = size_t{1} << 23, kMost = size_t{1} << 31;
+    /// The bytes that a query without judgments takes, here and as an object of Python.
+    static constexpr size_t kExtraQuery = 200;
 
     /// `most` is how many bytes a list may make it hold, `block` how much is joined at a time, at least.
     BlockJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress,
               size_t most = kMost, size_t block = kBlock)
         : index_(index), options_(options), threads_(threads), progress_(progress), join_(index, options, threads, progress),
-          most_(most), block_(std::max<size_t>(1, block)), wanted_(block_) {}
+          most_(most), block_(std::clamp<size_t>(most / 16, 1, std::max<size_t>(1, block))), wanted_(block_) {}
 
     /// Room for the next bytes; `taken` is to be told how many there were, and says whether to go on.
     std::pair<char*, size_t> room() {
@@ -103,7 +105,7 @@ class BlockJoin {
         if (used_) std::memmove(text_.get(), text_.get() + done, used_);
         // One list that fills all the room needs more of it.
         wanted_ = std::max(block_, 2 * used_);
-        return used_ + wanted_ <= std::max(most_, 2 * block_);
+        return std::max(used_ + wanted_, kExtraQuery * extra_.size()) <= std::max(most_, 2 * block_);
     }
 
     static const char* end_of_lines(const char* begin, const char* end) {

@@ -361,12 +361,13 @@ def numbered(count: int) -> list[str]:
     return [f"{place:0{width}d}" for place in range(1, count + 1)]
 
 
-def load_json(text: str | bytes, **how: Any) -> Any:
+def load_json(text: str | bytes | bytearray, **how: Any) -> Any:
     """The value of a text in JSON. Half of a surrogate pair, which no file can hold, is a ValueError as well."""
     import json
 
     value = json.loads(text, **how)
-    if b"\\ud" in text or b"\\uD" in text if isinstance(text, bytes) else "\\ud" in text or "\\uD" in text:
+    marks: Any = ("\\ud", "\\uD") if isinstance(text, str) else (b"\\ud", b"\\uD")
+    if any(mark in text for mark in marks):
         try:
             bytes_of_id(json.dumps(value, ensure_ascii=False))
         except UnicodeEncodeError as error:
@@ -374,7 +375,7 @@ def load_json(text: str | bytes, **how: Any) -> Any:
     return value
 
 
-def json_or_none(text: str | bytes) -> object:
+def json_or_none(text: str | bytes | bytearray) -> object:
     """The value that a text in JSON is; None if it is none."""
     try:
         return load_json(text)

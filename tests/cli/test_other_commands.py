@@ -632,7 +632,7 @@ def test_a_limit_of_memory(command, monkeypatch):
     command.write("qrels.gz", gzip.compress(b"q 0 d 1\nq 0 d 2\n" * 500))
     command.write("r.run", "q Q0 d 1 1 t\n")
     for size, code, words in (
-        ("5kB", 3, "qrels.gz: takes 8 KB of memory or more, and 5 KB may be used"),
+        ("5kB", 3, "qrels.gz: needs about 8 KB of memory or more; the limit is 5 KB"),
         ("9" * 400, 2, "--max-memory: expected a size such as 500MB or 8GB, found '999"),
         ("much", 2, "--max-memory: expected a size such as 500MB or 8GB, found 'much'"),
         ("1MB", 3, "qrels.gz:2: "),  # enough: it is read, and has a document twice

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
-from gainful.io.formats import ENDINGS, Reading, first_line, format_of
+from gainful.io.formats import ENDINGS, FORMATS, PER_QUERY, Reading, first_line, format_of
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, hash_ahead, max_list_bytes, open_source, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
@@ -398,12 +398,13 @@ class ReadAhead:
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
         most = max_list_bytes()
-        if want_facts and any(text.file_size > most for text in texts):
+        if want_facts and any(4 * text.file_size > most for text in texts):
             return None  # reading them whole raises the error
         if not hasattr(core, "JoinJob") or not (
             len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):
             return None
+        texts[0].require_memory(FORMATS["trec"].per_line)
         progress.total += sum(text.file_size for text in texts[1:])
         paths = [os.fsencode(path) for path in runs]
         options = policy.join_options(want_facts=want_facts)
@@ -418,7 +419,9 @@ class ReadAhead:
         from gainful.data.qrels import Qrels
         from gainful.io.rows import judgment_rows
 
-        qrels = Qrels.from_rows(judgment_rows(self.qrels, self.job.judgments()), scale=scale)
+        rows = judgment_rows(self.qrels, self.job.judgments())
+        self.qrels.require_memory(FORMATS["trec"].per_line, PER_QUERY * len(rows.query_ids))
+        qrels = Qrels.from_rows(rows, scale=scale)
         self.prepared = Judged(qrels.read_from(qrels.name), self.policy, self.job.index())
         return self.prepared
 

@@ -28,8 +28,9 @@ from gainful.data.run import (
 )
 from gainful.errors import InputError, UsageError
 from gainful.frozen import dataclass, field, fields, replace
+from gainful.io.formats import FORMATS, PER_QUERY, PER_ROW
 from gainful.io.rows import ids_of, raise_faults
-from gainful.io.sources import Text, max_list_bytes
+from gainful.io.sources import Text, max_list_bytes, require_memory
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.parallel import Progress
@@ -270,7 +271,8 @@ def join(
         return replace(join_blocks([whole]), run=whole)
     try:
         # A join has something for each of the judged queries: it should not be more than what there is to join.
-        return join_blocks(source.open(max(BLOCK, len(judged.qrels.query_ids)), threads))
+        block = min(BLOCK, max_list_bytes() // PER_ROW)
+        return join_blocks(source.open(max(block, len(judged.qrels.query_ids)), threads))
     except InputError as error:
         if not source.is_in_pieces:
             raise
@@ -312,6 +314,7 @@ def _join_blocks(
         retrieved += joined["retrieved"]
         hits += np.diff(joined["hit_offsets"])
         extra.update(joined["extra_ids"])
+        require_memory(run.name, PER_QUERY * len(extra))
         # Nothing of the size of all judgments is kept of a block.
         kept.append({**joined, "answered": none > 0, "retrieved": none, "hit_offsets": none, "extra_ids": []})
         notes |= dict.fromkeys(run.notes)
@@ -403,6 +406,7 @@ def join_text(
         if joined is None:
             progress.total = before
     if joined is None:
+        text.require_memory(FORMATS["trec"].per_line)
         progress.total += text.data.size
         joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
     if joined["fault_count"]:

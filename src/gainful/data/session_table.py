@@ -38,7 +38,7 @@ from gainful.io.session_records import (
     shown_line,
     time_back,
 )
-from gainful.io.sources import Source, Text, as_source, open_source
+from gainful.io.sources import Source, Text, as_source, max_list_bytes, open_source, require_memory
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, freeze, offsets_of
 from gainful.notation import number_text, printable, text_of_id
@@ -187,7 +187,7 @@ def _session_tables(
     else:
         # What has to differ between sessions does between those of all parts.
         records, is_empty = _distinct(content), True
-        while (table := _gathered(islice(records, size), name, how.separator)) is not None:
+        while (table := _gathered(islice(records, size), name, how.separator, size is None)) is not None:
             yield table
             del table  # before the next one is made
             is_empty = False
@@ -234,14 +234,15 @@ def _distinct(records: Iterable[SessionRecord]) -> Iterator[SessionRecord]:
         yield record
 
 
-def _gathered(records: Iterable[SessionRecord], name: str, separator: str) -> SessionTable | None:
-    """The records as columns, in byte order of their sessions; None if there are none."""
+def _gathered(records: Iterable[SessionRecord], name: str, separator: str, is_whole: bool) -> SessionTable | None:
+    """The records as columns, in byte order of their sessions; None if there are none. Unless all are wanted, no more
+    are taken than a part of the memory that may be used has room for."""
     sessions: list[SessionRecord] = []
     turns: list[tuple[int, bytes, str, str, int, float, int]] = []
     documents: list[object] = []
     scores: list[float] = []
     grades: list[tuple[int, Sequence[float]]] = []  # with the row of the first
-    between = separator.encode()
+    between, text = separator.encode(), 0
     # Records of queries are let go one by one: to hold them all would keep Python's collector busy.
     for session, record in enumerate(records):
         sessions.append(record._replace(turns=()))
@@ -252,6 +253,12 @@ def _gathered(records: Iterable[SessionRecord], name: str, separator: str) -> Se
             grades += [] if turn.grades is None else [(len(documents), turn.grades)]
             documents += turn.documents
             scores += turn.scores or ()
+        text += len(record.line)
+        held = text + 1000 * len(sessions) + 1000 * len(turns) + 300 * len(documents)
+        if is_whole:
+            require_memory(name, held)
+        elif held > max_list_bytes():
+            break
     if not sessions:
         return None
     of_session, ids, wheres, texts, scanned, costs, sizes = zip(*turns, strict=True)

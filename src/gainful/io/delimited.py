@@ -46,7 +46,16 @@ from gainful.io.rows import (
     read_closely,
     rows_of_table,
 )
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, open_source, shown_text, text_lines
+from gainful.io.sources import (
+    COMPRESSED_ENDINGS,
+    HEAD,
+    Text,
+    max_list_bytes,
+    open_source,
+    require_memory,
+    shown_text,
+    text_lines,
+)
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes
 from gainful.notation import NUMBER as _DECIMAL, count_of, printable, whole_number
@@ -59,6 +68,8 @@ EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
 _NUMBERS = ("grade", "score", "rank")
 #: So many bytes of a large table are read at a time.
 _PIECE = 1 << 25
+#: The bytes of memory that a row takes at most while it is read.
+_PER_LINE = 130
 
 
 class HeaderTable(NamedTuple):
@@ -123,26 +134,30 @@ def msmarco_pieces(text: Text, _: Reading) -> Iterator[Rows]:
 
 def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Iterator[Rows]:
     first, skipped = 0, table.first
-    for piece in _whole_lines(text.pieces()):
+    for piece in _whole_lines(text):
         part, notes = in_utf8(Text.of_view(piece, text.name))
         rows = _rows(table._replace(text=part, first=skipped, notes=notes), roles)
         yield rows._replace(origin=FrameRows(text.name, first=first))
         first, skipped = first + rows.size, 0
 
 
-def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in larger pieces, which end with a line, outside of quotes."""
-    held = b""
-    for piece in pieces:
-        held += piece
-        if len(held) < _PIECE:
-            continue
-        cut = held.rfind(b"\n") + 1
-        while cut and held.count(b'"', 0, cut) % 2:
-            cut = held.rfind(b"\n", 0, held.rfind(b'"', 0, cut)) + 1
-        if cut:
-            yield held[:cut]
-            held = held[cut:]
+def _whole_lines(text: Text) -> Iterator[bytearray]:
+    """The bytes of a text in larger pieces, which end with a line, outside of quotes."""
+    held, wanted, quotes = bytearray(), min(_PIECE, max_list_bytes() // 8), 0
+    for piece in text.pieces():
+        found = np.frombuffer(piece, np.uint8)
+        feeds, marks = np.flatnonzero(found == 10), np.flatnonzero(found == ord('"'))
+        outside = feeds[(quotes + np.searchsorted(marks, feeds)) % 2 == 0] if marks.size or quotes % 2 else feeds
+        quotes += marks.size
+        require_memory(text.name, 2 * (len(held) + len(piece)))
+        if outside.size and len(held) + len(piece) >= wanted:
+            cut = int(outside[-1]) + 1
+            held += piece[:cut]
+            require_memory(text.name, len(held) + _PER_LINE * held.count(b"\n"))
+            yield held
+            held = bytearray(piece[cut:])
+        else:
+            held += piece
     if held:
         yield held
 
@@ -454,7 +469,8 @@ def _topic(text: Text) -> str:
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:
     """The fields of every line that has any, with its number: all lines have as many as the first."""
     like = ""
-    for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for number, given in enumerate(text.lines(), 1):
+        raw = given.removeprefix(b"\xef\xbb\xbf") if number == 1 else given
         content = raw.removesuffix(b"\r")
         if b"\r" in content:
             raise InputError(f"{text.name}:{number}: {CR_ALONE}\n    {shown_text(raw)}", CONVERT)

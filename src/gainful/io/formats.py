@@ -27,7 +27,7 @@ from gainful.io.columns import (
     names_of,
     unknown_separator,
 )
-from gainful.io.sources import HEAD, Text, shown_text
+from gainful.io.sources import Text, require_memory, shown_text
 from gainful.notation import choose, json_or_none, load_json, printable, read_duration, read_number, text_of_id
 
 #: What a missing query number of a session means: that something is wrong, or an empty result page.
@@ -157,7 +157,7 @@ class SessionSample(Sample):
 
     def _is_json_lines(self) -> bool:
         """Whether a line of JSON is an object that ends with it, and not all there is: ``{query: results}``."""
-        value = json_or_none(self.line)
+        value = first_json(self.line, self.name)
         if isinstance(value, dict) and "queries" not in value:
             return _has_scalar(value)
         return self.line.startswith(b"{") and self.line.endswith(b"}")
@@ -197,6 +197,12 @@ def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -
     )
 
 
+#: The bytes of memory that a query takes at most beside its rows, and a row of a frame while it is read and joined.
+PER_QUERY, PER_ROW = 280, 300
+_PER_LINE = {"trec": 200, "msmarco": 130, "movielens": 200, "header_table": 130, "letor": 130, "ntcir": 600}
+_PER_LINE["session_table"] = 1000
+
+
 class Format(NamedTuple):
     """A format: what it looks like, what reads it (``module:function`` in this package), what names of its files end
     in, and by what mere lines are known to be in it; others have a shape. What reads a large run of it piece by piece,
@@ -209,6 +215,11 @@ class Format(NamedTuple):
     has_lines: Callable[[Sample], bool] | None = None
     piece_reader: str = ""
 
+    @property
+    def per_line(self) -> int:
+        """The bytes of memory that a line takes at most beside its text; 0 where the reader itself counts them."""
+        return _PER_LINE.get(self.reader.partition(":read_")[2], 0)
+
     def fits(self, sample: Sample) -> bool:
         """Whether a source that begins like this is in the format."""
         return sample.shape == self.name or (
@@ -217,6 +228,8 @@ class Format(NamedTuple):
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
         """What a text holds."""
+        if self.per_line:
+            text.require_memory(self.per_line)
         return load_reader(self.reader)(text, how, **options)
 
 
@@ -340,8 +353,13 @@ def first_line(head: bytes) -> bytes:
 
 def header_line(text: Text) -> tuple[int, bytes]:
     """The first line that is neither blank nor a comment, with its offset."""
-    found = _first_telling(text.head) if len(text.head) == HEAD else None
-    return found or _first_telling(bytes(text.buffer) + b"\n") or (len(text.buffer), b"")
+    found, offset = _first_telling(text.head), 0
+    for line in text.lines() if found is None else ():
+        start = len(_BOM) if offset == 0 and line.startswith(_BOM) else 0
+        if _tells(line[start:]):
+            return offset + start, line[start:]
+        offset += len(line) + 1
+    return found or (max(0, offset - 1), b"")
 
 
 def _first_telling(data: bytes) -> tuple[int, bytes] | None:
@@ -376,7 +394,7 @@ def refuse_binary(head: bytes, name: str) -> None:
         raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
-def _not_utf8(name: str, head: bytes) -> InputError:
+def _not_utf8(name: str, head: bytes | bytearray) -> InputError:
     """What is said of a text in another encoding, which its beginning tells."""
     encoding = "UTF-32" if b"\0\0" in head[:4] else "UTF-16"
     convert = f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8"
@@ -406,10 +424,29 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
     return Text.of_view(content.encode(), text.name), (note,)
 
 
-def parse_json(data: bytes, name: str, where: str) -> Any:
+#: What JSON takes at most as Python objects: bytes for each of these bytes, and so many values are not worth a look.
+_JSON_COSTS, _SHORT_JSON = {b",": 100, b":": 100, b"[": 200, b"{": 500}, 1 << 14
+
+
+def json_cost(data: bytes | bytearray) -> int:
+    """The bytes of memory that a text in JSON and the rows of its values take at most, beside the text itself."""
+    width = 1 if data.isascii() else 4 if any(data.count(lead) for lead in range(0xF0, 0xF5)) else 2
+    return 2 * width * len(data) + sum(each * data.count(mark) for mark, each in _JSON_COSTS.items())
+
+
+def first_json(data: bytes | bytearray, name: str) -> object:
+    """The value that a text at the beginning of a source is; None if it is none."""
+    if len(data) > _SHORT_JSON:
+        require_memory(name, len(data) + json_cost(data))
+    return json_or_none(data)
+
+
+def parse_json(data: bytes | bytearray, name: str, where: str) -> Any:
     """The value that a text is, at a place in the source of a name."""
     import json
 
+    if len(data) > _SHORT_JSON:
+        require_memory(name, len(data) + json_cost(data))
     if not json.detect_encoding(data).startswith("utf-8"):
         raise _not_utf8(name, data)
     try:

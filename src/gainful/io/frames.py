@@ -29,7 +29,7 @@ from gainful.io.columns import (
     is_session_header,
     names_of,
 )
-from gainful.io.formats import Reading
+from gainful.io.formats import PER_QUERY, PER_ROW, SESSION_FORMATS, Reading
 from gainful.io.json_text import read_objects
 from gainful.io.rows import (
     FrameRows,
@@ -52,7 +52,7 @@ from gainful.io.session_records import (
     read_time,
     session_rows,
 )
-from gainful.io.sources import Text
+from gainful.io.sources import Text, max_list_bytes, require_memory
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.core import default_threads
@@ -147,7 +147,9 @@ def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int
 def read_parquet(source: Text | str, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, or a folder of parts as Spark writes a table, through pyarrow or polars."""
     name = source if isinstance(source, str) else source.name
-    return read_frame(_unnested(open_parquet(source), run), reading, run=run, name=name)
+    rows = read_frame(_unnested(open_parquet(source), run), reading, run=run, name=name)
+    require_memory(name, PER_ROW * rows.size + PER_QUERY * len(rows.query_ids))
+    return rows
 
 
 def _unnested(table: Any, run: bool) -> Any:
@@ -186,23 +188,49 @@ def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
         file = parquet.ParquetFile(text.path, pre_buffer=False)
         names = file.schema_arrow.names
         roles = find_roles(names, reading.columns, run=True, where=text.name)
-        batches = file.iter_batches(_BATCH, columns=[names[at] for at in roles.values()])
-        yield from read_batches(batches, reading.columns, text.name, _BATCH)
+        size = min(_BATCH, max_list_bytes() // PER_ROW)
+        batches = file.iter_batches(size, columns=[names[at] for at in roles.values()])
+        yield from read_batches(batches, reading.columns, text.name, size)
 
 
-def open_parquet(source: Text | str) -> Any:
-    """A parquet file, or a folder of them, as a frame of pyarrow or polars."""
-    name, content = (source, None) if isinstance(source, str) else (source.name, source.data)
+def _require_parquet(name: str, parts: Sequence[Any], per_row: int) -> int:
+    """Refuse parquet whose rows, as its metadata has them, take more memory than may be used; else what they take."""
+    rows = sum(part.num_rows for part in parts)
+    size = sum(part.row_group(i).total_byte_size for part in parts for i in range(part.num_row_groups))
+    require_memory(name, size + per_row * rows)
+    return int(per_row * rows)
+
+
+def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
+    """A parquet file, or a folder of them, as a frame of pyarrow or polars, of which a row takes so many bytes at most
+    beside its values."""
+    name = source if isinstance(source, str) else source.name
+    path = source if isinstance(source, str) else source.path
     with _parquet_errors(name):
         if find_spec("pyarrow") is not None:
             import pyarrow
             from pyarrow import parquet
 
-            return parquet.read_table(name if content is None else pyarrow.BufferReader(content))
+            if isinstance(source, str):
+                whole = parquet.ParquetDataset(source)
+                _require_parquet(name, [part.metadata for part in whole.fragments], per_row)
+                return whole.read()
+            file = parquet.ParquetFile(path or pyarrow.BufferReader(source.data))
+            size, batches = _require_parquet(name, [file.metadata], per_row), []
+            # Dictionaries and prefixes make columns larger than the metadata has them.
+            for batch in file.iter_batches(_BATCH):
+                size += batch.nbytes
+                require_memory(name, size)
+                batches.append(batch)
+            source.refuse_changed()
+            return pyarrow.Table.from_batches(batches, file.schema_arrow)
         if find_spec("polars") is not None:
             import polars
 
-            return polars.read_parquet(name if content is None else BytesIO(content.tobytes()))
+            content = path or BytesIO(source.buffer)  # type: ignore[union-attr]
+            rows = polars.scan_parquet(content).select(polars.len()).collect().item()
+            require_memory(name, per_row * rows)
+            return polars.read_parquet(content)
         raise MissingExtraError(
             f"{name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
         )
@@ -221,7 +249,7 @@ def _parquet_errors(name: str) -> Iterator[None]:
 
 def read_session_parquet(text: Text, how: Reading) -> SessionContent:
     """Sessions in a parquet file, or a run."""
-    frame = open_parquet(text)
+    frame = open_parquet(text, SESSION_FORMATS["csv"].per_line)
     names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
     if not is_session_header(names, how.columns) and has_header(names, how.columns, known=NAMES):
         return read_frame(frame, how, run=True, name=text.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -25,7 +25,7 @@ from gainful.io.columns import (
     names_of,
     query_of_lists,
 )
-from gainful.io.formats import Reading, parse_json
+from gainful.io.formats import Reading, json_cost, parse_json
 from gainful.io.rows import (
     Entry,
     NamedRows,
@@ -46,7 +46,7 @@ _Placed = tuple[dict[str, Any], str]
 
 def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
     """``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list of what JSON lines hold."""
-    value = parse_json(bytes(text.data), text.name, text.name)
+    value = parse_json(text.content, text.name, text.name)
     if isinstance(value, list):
         return read_objects(value, text.name, reading, run=run)
     if isinstance(value, dict):
@@ -141,7 +141,7 @@ def refuse_plain(columns: Mapping[str, Any], where: str) -> None:
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
     """One object a line: a query with its results or judgments, or one row of a table."""
-    placed = [(parse_json(line, text.name, where), where) for where, line in json_lines(text)]
+    placed = [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)]
     return _content(placed, text.name, reading, run)
 
 
@@ -160,9 +160,9 @@ def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: boo
     return _content([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, reading, run)
 
 
-def json_lines(text: Text) -> Iterator[tuple[str, bytes]]:
-    """The lines that are neither blank nor comments, with their places; no more than some are held at a time."""
-    for number, line in enumerate(text.lines(), 1):
+def json_lines(text: Text, kept: Callable[[bytes], int] | None = None) -> Iterator[tuple[str, bytes]]:
+    """The lines that are neither blank nor comments, with their places; see :meth:`gainful.io.sources.Text.lines`."""
+    for number, line in enumerate(text.lines(kept), 1):
         stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
         if stripped and not stripped.startswith(b"#"):
             yield f"{text.name}:{number}", stripped

@@ -15,6 +15,8 @@ from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import ParentColumn
 from gainful.io.formats import (
     FORMATS,
+    PER_QUERY,
+    PER_ROW,
     SESSION_FORMATS,
     Reading,
     SessionSample,
@@ -24,7 +26,7 @@ from gainful.io.formats import (
     load_reader,
 )
 from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
-from gainful.io.sources import Text, as_source, open_source
+from gainful.io.sources import Text, as_source, max_list_bytes, open_source, require_memory
 from gainful.kernel.arrays import offsets_of
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
     if format_.name == "trec" and how.grades:
         format_ = format_._replace(reader="delimited:read_trec_words")
     rows: Rows = format_.read(text, how, run=run)
+    if format_.per_line:
+        text.require_memory(format_.per_line, PER_QUERY * len(rows.query_ids))
     return rows
 
 
@@ -103,7 +107,10 @@ def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
 
 def is_read_in_pieces(value: object, how: Reading) -> bool:
     """Whether a run is a large file of a format that can be read piece by piece."""
-    if not isinstance(value, (str, os.PathLike)) or not os.path.isfile(value) or os.path.getsize(value) < LARGE:
+    if not isinstance(value, (str, os.PathLike)) or not os.path.isfile(value):
+        return False
+    # Under a low limit other files are large, too: all of their columns may not fit.
+    if os.path.getsize(value) < min(LARGE, max_list_bytes() // 10):
         return False
     format_ = FORMATS[format_of(open_source(value), how, run=True)]
     return bool(format_.piece_reader) and (format_.name != "parquet" or find_spec("pyarrow") is not None)
@@ -123,6 +130,7 @@ def whole_queries(pieces: Iterable[Rows], least: int) -> Iterator[Rows]:
     for piece in pieces:
         held.append(piece)
         count += piece.size
+        require_memory(piece.origin.name, PER_ROW * count + sum(rows.document[0].size for rows in held))
         if count >= wanted:
             block = _concatenated(held)
             others = np.flatnonzero(block.query != block.query[-1])

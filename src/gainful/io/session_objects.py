@@ -29,7 +29,7 @@ from gainful.io.columns import (
     is_session_header,
     missing_key,
 )
-from gainful.io.formats import Reading, header_line, parse_json
+from gainful.io.formats import Reading, first_json, header_line, json_cost, parse_json
 from gainful.io.json_text import described, json_lines, json_number, read_json, read_json_lines
 from gainful.io.rows import NamedRows, packed, read_id
 from gainful.io.session_log import log_rows
@@ -48,7 +48,6 @@ from gainful.io.session_records import (
     shown_line,
 )
 from gainful.io.sources import Text
-from gainful.notation import json_or_none
 
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
 _SESSION_ROLES = ("session", "topic", "user", "system")
@@ -59,10 +58,12 @@ _RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], "
 
 def read_session_lines(text: Text, how: Reading) -> SessionContent:
     """JSON lines: a session each, or a run's queries or rows."""
-    first = json_or_none(header_line(text)[1].strip())
+    first = first_json(header_line(text)[1].strip(), text.name)
     if _is_event(first, how.columns):
         return log_of_objects(
-            [(parse_json(line, text.name, where), where) for where, line in json_lines(text)], text.name, how
+            [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)],
+            text.name,
+            how,
         )
     is_run = _is_run_object(first, how.columns)
     return read_json_lines(text, how, run=True) if is_run else _records(text, how)
@@ -70,7 +71,7 @@ def read_session_lines(text: Text, how: Reading) -> SessionContent:
 
 def read_session_json(text: Text, how: Reading) -> SessionContent:
     """One value: a session, a list of sessions, or a run."""
-    value = parse_json(bytes(text.data), text.name, text.name)
+    value = parse_json(text.content, text.name, text.name)
     if isinstance(value, dict) and ("session" in value or "queries" in value):
         value = [value]
     if not isinstance(value, list) or (value and _is_run_object(value[0], how.columns)):

@@ -23,7 +23,7 @@ from gainful.errors import InputError, option
 from gainful.io.formats import Reading
 from gainful.io.json_text import described
 from gainful.io.rows import MOST_SHOWN, Origin, Rows, Spans, input_error, line_text, read_id, refuse_rows
-from gainful.io.sources import BLANKS, Text, shown_text
+from gainful.io.sources import BLANKS, Text, require_memory, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats
 from gainful.notation import NUMBER, number_text, printable, text_of_id
@@ -333,6 +333,7 @@ def read_stamp(value: object, where: str) -> Stamp:
 
 
 _XML_STEP = 1 << 18
+_PER_ELEMENT = 700  # bytes of memory
 _XML_LINE = "gainful:line"  # no name in XML that is not bound can be this one
 _DOCUMENT = re.compile(r"clueweb\d*id|docno|docid|id")
 _SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
@@ -358,7 +359,11 @@ def _sessions(text: Text) -> Iterator[Element]:
     path: list[Element] = []
     done: list[Element] = []
 
+    held = 0  # by the session that has begun
+
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal held
+        held += _PER_ELEMENT
         path.append(builder.start(tag, {**attributes, _XML_LINE: str(parser.CurrentLineNumber)}))
 
     def end(tag: str) -> None:
@@ -385,6 +390,8 @@ def _sessions(text: Text) -> Iterator[Element]:
                 f"    {line_text(text.data, 0)}",
                 "UTF-8 can be read always",
             ) from error
+        held = 0 if done else held + 4 * len(piece)
+        require_memory(text.name, held)
         yield from done
         done.clear()
 

@@ -32,6 +32,8 @@ HEAD = 1 << 16
 #: How much of it is read at a time.
 _PIECE = 1 << 22
 _SMALLEST_STEP = 128
+#: How much of it is split into lines at a time.
+_PART = 1 << 18
 #: So many names of a folder are looked at to find one that was meant.
 _MOST_ENTRIES = 10_000
 
@@ -43,6 +45,10 @@ WIDEST_LINE = 120
 #: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS = 2
+
+#: What has no rows may be as large, and may be as much larger than what it is compressed to.
+_LARGEST_GAP, _LARGEST_RATIO = 1 << 26, 500
+_CONTENT = re.compile(rb"^[ \t\r\0]*+[^\s\0#]", re.MULTILINE)
 
 #: In the environment: the most memory to use, such as 8GB.
 SETTING = "GAINFUL_MAX_MEMORY"
@@ -63,8 +69,11 @@ class Text:
         pieces: Callable[[], Iterator[bytes]],
         path: str | None = None,
         state: os.stat_result | None = None,
+        beside: int = 0,
     ) -> None:
         self.name = name
+        #: The bytes in memory that the text is made from.
+        self._beside = beside
         #: The file, where it is a plain one, and in the state in which it was found.
         self.path = path
         self._state = state
@@ -80,18 +89,19 @@ class Text:
     @cached_property
     def buffer(self) -> bytes | bytearray | memoryview:
         """All of the bytes, from now on in memory."""
-        most = most_memory()
-        whole = bytearray()  # room that grows is not used before something stands there
-        try:
-            for piece in chain([b""], self._pieces()):
-                size = max(self.file_size, len(whole) + len(piece))
-                if most is not None and size > most:
-                    found = f"takes {size_text(size)} of memory or more, and {size_text(most)} may be used"
-                    raise InputError(f"{self.name}: {found}", HINT)
-                whole += piece
-        except MemoryError as error:
-            raise InputError(f"{self.name}: takes more memory than there is", HINT) from error
+        whole = _collected(self._pieces(), self.name, self.file_size, self._beside)
+        self._beside += len(whole)
         return whole
+
+    def require_memory(self, per_line: int, more: int = 0) -> None:
+        """Refuse the text if it takes too much memory with so many bytes for each of its lines and some more."""
+        size = max(len(self.buffer), self._beside)
+        require_memory(self.name, size + per_line * (1 + self.content.count(b"\n")) + more)
+
+    @property
+    def content(self) -> bytes | bytearray:
+        """All of the bytes with the methods of bytes, which a view does not have."""
+        return bytes(self.buffer) if isinstance(self.buffer, memoryview) else self.buffer
 
     @property
     def file_size(self) -> int:
@@ -152,13 +162,25 @@ class Text:
         for at in range(0, len(view), size):
             yield bytes(view[at : at + size])
 
-    def lines(self) -> Iterator[bytes]:
-        """The lines, without their LF; no more than some are held at a time."""
-        rest = b""
-        for piece in self.pieces():
-            *lines, rest = (rest + piece).split(b"\n")
-            yield from lines
-        yield rest
+    def lines(self, kept: Callable[[bytes], int] | None = None) -> Iterator[bytes]:
+        """The lines, without their LF; no more than some are held at a time. ``kept`` says of each part of the text how
+        many bytes of memory the caller keeps of it."""
+        size, total, line = 0, 0, [b""]
+        # Small parts: the lines of one are held at a time.
+        for part in (piece[at : at + _PART] for piece in self.pieces() for at in range(0, len(piece), _PART)):
+            first, *others = part.split(b"\n")
+            size += len(first)
+            total += 0 if kept is None else kept(part)
+            require_memory(self.name, 2 * size + total)
+            line.append(first)
+            if others:
+                first = b"".join(line)
+                line.clear()
+                yield first
+                yield from others[:-1]
+                line.append(others[-1])
+                size = len(others[-1])
+        yield b"".join(line)
 
 
 def text_lines(text: str) -> Iterator[str]:
@@ -248,12 +270,12 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
     if path == "-":
         if sys.stdin is None:
             raise InputError("<stdin>: cannot be read (closed)")
-        return _in_memory(_gathered(_blocks(sys.stdin.buffer), "<stdin>"), name or "<stdin>")
+        return _in_memory(_collected(_blocks(sys.stdin.buffer), "<stdin>"), name or "<stdin>")
     with _opened(path) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or state.st_size == 0:
             # Pipes and some special files have no size but do have content, and give it once.
-            return _in_memory(_gathered(_blocks(file), path), name or path)
+            return _in_memory(_collected(_blocks(file), path), name or path)
         start = file.read(HEAD)
     shown, compression = name or path, _compression(start)
     _remember(shown, Fingerprint(path, state))
@@ -272,9 +294,9 @@ def _in_memory(data: bytes | bytearray, name: str) -> Text:
     _remember(name, Fingerprint(name, digest=sha256(data).hexdigest()))
     compression = _compression(bytes(data[:10]))
     if compression is not None:
-        return Text(name, lambda: _undescribed(_decompressed(iter([bytes(data)]), compression, name)))
+        return Text(name, lambda: _undescribed(_decompressed([data], compression, name)), beside=len(data))
     if data.startswith(_DESCRIPTION):
-        return Text(name, lambda: _undescribed(iter([bytes(data)])))
+        return Text(name, lambda: _undescribed(iter([bytes(data)])), beside=2 * len(data))
     return Text.of_view(data, name)
 
 
@@ -288,8 +310,16 @@ def _undescribed(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from pieces
 
 
-def _gathered(blocks: Iterable[bytes], name: str) -> bytearray:
-    return bytearray(Text(name, lambda: iter(blocks)).buffer)
+def _collected(pieces: Iterable[bytes], name: str, expected: int = 0, beside: int = 0) -> bytearray:
+    """All pieces as one, of at least the expected size; refuses what does not fit into memory beside other bytes."""
+    whole = bytearray()  # room that grows is not used before something stands there
+    try:
+        for piece in chain([b""], pieces):
+            require_memory(name, beside + max(expected, len(whole) + len(piece)))
+            whole += piece
+    except MemoryError as error:
+        raise InputError(f"{name}: takes more memory than there is", HINT) from error
+    return whole
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
@@ -417,7 +447,7 @@ class _Zstd(_Decompressor):
     def __init__(self) -> None:
         import zstandard
 
-        super().__init__(zstandard.ZstdDecompressor().decompressobj())
+        super().__init__(zstandard.ZstdDecompressor(max_window_size=_window(1 << 27)).decompressobj())
         self._step = _SMALLEST_STEP
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -429,6 +459,11 @@ class _Zstd(_Decompressor):
             self._step = _SMALLEST_STEP if len(piece) > 64 * len(given) else 2 * self._step
             found += piece
         return bytes(found)
+
+
+def _window(most: int) -> int:
+    """The bytes that a decompressor may hold: a quarter of the limit, but always what usual files need."""
+    return max(min((most_memory() or most) // 4, most), 1 << 24)
 
 
 class _Compression(NamedTuple):
@@ -447,7 +482,12 @@ _COMPRESSIONS = (
     _Compression(
         re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", lambda: import_module("bz2").BZ2Decompressor()
     ),
-    _Compression(re.compile(rb"\xfd7zXZ\x00"), "xz", lambda: import_module("lzma").LZMADecompressor(), padding=4),
+    _Compression(
+        re.compile(rb"\xfd7zXZ\x00"),
+        "xz",
+        lambda: import_module("lzma").LZMADecompressor(memlimit=_window(1 << 32)),
+        padding=4,
+    ),
     _Compression(re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd", _Zstd, input_size=1 << 12),
 )
 
@@ -456,11 +496,34 @@ def _compression(start: bytes) -> _Compression | None:
     return next((compression for compression in _COMPRESSIONS if compression.magic.match(start)), None)
 
 
-def _decompressed(raw: Iterator[bytes], compression: _Compression, name: str) -> Iterator[bytes]:
-    try:
+def _decompressed(raw: Iterable[bytes | bytearray], compression: _Compression, name: str) -> Iterator[bytes]:
+    read = 0
+
+    def parts() -> Iterator[bytes]:
+        nonlocal read
         size = compression.input_size
-        parts = (piece[at : at + size] for piece in raw for at in range(0, len(piece), size))
-        yield from _streams(parts, compression)
+        for piece in raw:
+            for at in range(0, len(piece), size):
+                part = bytes(memoryview(piece)[at : at + size])
+                read += len(part)
+                yield part
+
+    try:
+        most, begin, empty, in_comment = min(most_memory() or _LARGEST_GAP, _LARGEST_GAP), 0, 0, False
+        for piece in _streams(parts(), compression):
+            # A row may be repeated as often as anybody likes, but what holds none may not go on for long.
+            if _CONTENT.search(b"#" + piece if in_comment else piece):
+                begin, empty, in_comment = read, 0, False
+            else:
+                empty += len(piece)
+                in_comment = piece[piece.rfind(b"\n") + 1 :].lstrip(b" \t\r\0")[:1] == b"#" or (
+                    in_comment and b"\n" not in piece
+                )
+                if empty > max(most, _LARGEST_RATIO * (read - begin)):
+                    found = f"{size_text(empty)} of blanks, comments or NUL bytes"
+                    hint = "is this the file that was meant? Compress it again without them"
+                    raise InputError(f"{name}: expected rows in the {compression.kind} data, found {found}", hint)
+            yield piece
     except (InputError, MemoryError):
         raise
     except ImportError as error:
@@ -468,6 +531,8 @@ def _decompressed(raw: Iterator[bytes], compression: _Compression, name: str) ->
             f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
         ) from error
     except Exception as error:  # each library has its own exceptions for damaged data
+        if "memory" in str(error).lower():
+            raise InputError(f"{name}: decompressing it takes more memory than may be used", HINT) from error
         found = f"a damaged file ({error})"
         raise InputError(f"{name}: expected {compression.kind} data, found {found}") from error
 
@@ -544,10 +609,18 @@ def _three_quarters_of_free_memory() -> int | None:
     return min(found) * 3 // 4 if found else None
 
 
-def max_list_bytes() -> int:
-    """How much of a text may be held at a time because one list has so much of it."""
+def require_memory(name: str, size: float) -> None:
+    """Refuse a source that would take more memory than may be used; whoever reads it asks before it is taken."""
     most = most_memory()
-    return 1 << 31 if most is None else min(most, 1 << 31)
+    if most is not None and size > most:
+        found = f"needs about {size_text(size)} of memory or more; the limit is {size_text(most)}"
+        raise InputError(f"{name}: {found}", HINT)
+
+
+def max_list_bytes() -> int:
+    """How much of a text may be held at a time because one list has so much of it: its rows take more than that."""
+    most = most_memory()
+    return 1 << 31 if most is None else min(most // 4, 1 << 31)
 
 
 def as_source(value: object, or_else: str) -> Source | Text:
