@@ -70,8 +70,8 @@ MOST_PARAMETERS = 12
 MOST_LINES = {
     "cli": 3_150,
     "compat": 1_790,
-    "data": 3_780,
-    "evaluation": 4_090,
+    "data": 3_810,
+    "evaluation": 4_320,
     "io": 5_150,
     "kernel": 1_340,
     "measures": 9_990,
@@ -81,7 +81,7 @@ MOST_LINES = {
     "tasks": 15_840,
     "top": 1_850,
     "gainful_papers": 6_600,
-    "tests": 50_500,
+    "tests": 50_780,
 }
 
 

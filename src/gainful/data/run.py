@@ -320,6 +320,8 @@ class RunSource:
     blocks: Callable[[int], Iterable[Run]] | None = None
     is_kept: bool = True  # whether it can be read again
     ahead: JoinedAhead | None = None
+    #: Joins it with prepared judgments where ranks are known already, and counts documents in its first rows.
+    ranked: Callable[[Any], tuple[Joined, Callable[[int], int]]] | None = None
 
     @classmethod
     def of(cls, value: RunLike, columns: Mapping[str, str] | None = None, name: str | None = None) -> RunSource:
