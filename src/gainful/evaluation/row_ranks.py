@@ -31,7 +31,8 @@ class RowRanks:
 
     def __init__(self, score: NDArray[Any], tie: Ints) -> None:
         self._score, self._tie, self._ordered = score, tie, np.sort(score, axis=1)  # NaN last
-        self._counts = np.count_nonzero(~np.isnan(score), axis=1)
+        some = np.isnan(self._ordered[:, -1]).any()  # else all are ranked
+        self._counts = np.count_nonzero(~np.isnan(score), axis=1) if some else np.full(score.shape[0], score.shape[1])
         same = self._ordered[:, 1:] == self._ordered[:, :-1]
         #: How many cells have the score of another of their row: each but the first of equals, and these.
         self.tied = int(
