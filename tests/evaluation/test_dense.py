@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from gainful import Evaluation, GainfulWarning, InputError, Policy, UsageError, evaluate, evaluate_arrays
+from gainful.evaluation import dense
+from gainful.evaluation.row_ranks import RowRanks
+from gainful.kernel.arrays import Floats
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
 
 MEASURES = ["nDCG@5", "AP", "RR", "R@3", "bpref", "NumRet", "NDPM", "SwetsE"]
 RANKED = [each for each in MEASURES if each != "SwetsE"]  # it needs scores
@@ -49,6 +55,188 @@ def test_scores_and_grades() -> None:
     as_32 = scores.astype(np.float32)
     assert_same(evaluate_arrays(as_32, grades, MEASURES), evaluate_arrays(scores, grades, MEASURES))
     assert_same(evaluate_arrays(scores.T.copy().T, grades, MEASURES), evaluate_arrays(scores, grades, MEASURES))
+
+
+CUT = ["nDCG@5", "nDCG(gain=exp2)@3", "AP@4", "RR@12", "P(rel=2)@3", "R@30", "Judged@7", "RBP@9", "ERR@6"]
+
+
+@pytest.fixture
+def unordered(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> None:
+        raise AssertionError("lists were put in order")
+
+    monkeypatch.setattr(dense, "_runs", never)
+
+
+def as_dicts(values: Any, counts: Any) -> dict[int, dict[int, float]]:
+    return {
+        row: {at: float(values[row][at]) for at in np.flatnonzero(counts[row]).tolist()} for row in range(len(values))
+    }
+
+
+@pytest.mark.usefixtures("unordered")
+@pytest.mark.parametrize("cells", [1, 1 << 18])
+@pytest.mark.parametrize("seed", range(12))
+def test_ranks_are_found_without_putting_lists_in_order(seed: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "_CELLS", cells)
+    random = np.random.default_rng(seed)
+    shape = (11, 37)
+    scores = [random.random(shape), random.integers(0, 9, shape), random.random(shape).astype(np.float32)][seed % 3]
+    ranked = random.random(shape) < (1 if seed % 2 else 0.8)
+    ranked[2] = seed % 4 > 0
+    if scores.dtype.kind == "f":
+        scores[~ranked] = -np.inf
+        arguments = {}
+    else:
+        arguments = {"mask": ranked}
+    grades = random.integers(-1 if seed % 5 == 0 else 0, 4, shape) * (random.random(shape) < 0.2).astype(float)
+    judged = np.ones(shape, bool) if seed % 4 < 2 else random.random(shape) < 0.5
+    grades[~judged] = np.nan
+    run = as_dicts(scores, ranked)
+    qrels = as_dicts(grades, judged & ranked if arguments else judged)
+    for policy in (
+        Policy(),
+        Policy(ties="docid-asc", grade_zero=1),
+        Policy(ties="input", negative="unjudged", scores="float32" if scores.dtype == np.float32 else "float64"),
+    ):
+        found, wanted = (
+            evaluate_arrays(scores, grades, CUT, policy=policy, **arguments),
+            evaluate(qrels, run, CUT, policy=policy),
+        )
+        assert_same(found, wanted)
+        assert replace(found.facts, notes=()) == replace(wanted.facts, notes=())
+    few = np.where(random.random(shape) < 0.1, grades, np.nan)
+    few[0, 0] = 1
+    for measures in (["nDCG", "AP", "RR", "bpref", "NumRet"], CUT):
+        for policy in (Policy(unjudged="condensed"), Policy(ties="docid-asc")):
+            wanted = evaluate(
+                as_dicts(few, ~np.isnan(few) & (ranked if arguments else True)), run, measures, policy=policy
+            )
+            assert_same(evaluate_arrays(scores, few, measures, policy=policy, **arguments), wanted)
+            items = [np.flatnonzero(~np.isnan(row)) for row in few]
+            values = [row[~np.isnan(row)] for row in few]
+            if not arguments:
+                listed = evaluate_arrays(scores, values, measures, relevant_items=items, policy=policy)
+                assert_same(listed, wanted)
+                assert replace(listed.facts, notes=()) == replace(wanted.facts, notes=())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_lists_are_put_in_order_where_ranks_are_not_enough(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    shape = (12, 25)
+    scores = random.integers(0, 40, shape) + 1e-9 * random.integers(0, 2, shape)
+    grades = random.integers(1, 4, shape) * (random.random(shape) < 0.1).astype(float)
+    few = np.where(grades > 0, grades, np.nan)
+    few[0, 0] = 0
+    items = [[*np.flatnonzero(row > 0).tolist(), 25 + seed % 2] for row in grades]
+    everywhere, in_lists = np.ones(shape, bool), {row: dict.fromkeys(each, 1.0) for row, each in enumerate(items)}
+    run = as_dicts(scores, everywhere)
+    for policy in (Policy(depth=6), Policy(scores="float32"), Policy(order="input"), Policy(), Policy(missing="skip")):
+        for measures in (["P@1"], ["NDPM", "RR@3"], ["SwetsE"], ["bpref", "AP"]):
+            if measures[0].startswith("SwetsE") and policy.order != "score":
+                continue
+            for truth, qrels in (
+                ({"relevance": grades}, as_dicts(grades, everywhere)),
+                ({"relevance": few}, as_dicts(few, ~np.isnan(few))),
+                ({"relevant_items": items}, in_lists),
+            ):
+                found = evaluate_arrays(scores, measures=measures, policy=policy, **truth)
+                wanted = evaluate(qrels, run, measures, policy=policy)
+                assert_same(found, wanted)
+                assert replace(found.facts, notes=()) == replace(wanted.facts, notes=())
+
+
+class Zeros(Measure):
+    """How many judged documents have grade 0: nothing that a cutoff limits."""
+
+    name = "Zeros"
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return block.count(block.judged.relevant(None, 0.0)) / 1000.0
+
+
+class Missed(Measure):
+    """How many judged documents the first ranks lack."""
+
+    name = "Missed"
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return block.count(block.missed_after(self.cutoff or 1)) / 1000.0
+
+
+class Counted(Measure):
+    """How many documents are judged."""
+
+    name = "Counted"
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return block.judged_counts / 1000.0 + block.graded.judged.levels.size
+
+
+SEEN = [Zeros(3), Missed(3), Counted(3), "P(rel=0)@3", "R(level=0)@3", "nDCG(gain=1-2-3-4)@50", "infAP", "Compat"]
+
+
+@pytest.mark.parametrize("measure", SEEN)
+def test_grades_of_0_are_there_for_who_looks_at_them(measure: Any) -> None:
+    random = np.random.default_rng(5)
+    shape = (12, 60)  # row 10 comes before row 2
+    scores, grades = random.random(shape), random.integers(0, 4, shape) * (random.random(shape) < 0.6)
+    scores[grades > 0] += 1
+    grades[7:9, 30:] = 2
+    grades = np.where(random.random(shape) < 0.02 * np.arange(12)[:, None], np.nan, grades)
+    everywhere = np.ones(scores.shape, bool)
+    found = evaluate_arrays(scores, grades, [measure, "RR@3"])
+    judged = ~np.isnan(grades)
+    wanted = evaluate(as_dicts(grades, judged), as_dicts(scores, everywhere), [measure, "RR@3"])
+    assert_same(found, wanted)
+    unlisted = evaluate_arrays(scores, grades, ["nDCG@3"])
+    assert str(unlisted.explain("nDCG@3", 2)) == str(
+        evaluate(as_dicts(grades, judged), {"<arrays>": as_dicts(scores, everywhere)}, ["nDCG@3"])["<arrays>"].explain(
+            "nDCG@3", 2
+        )
+    )
+
+
+def test_samples_of_candidates_are_noticed_in_arrays() -> None:
+    """Twelve users with 22 items of 100 each, one of them relevant, late in some lists."""
+    scores, grades = np.full((12, 100), -np.inf), np.zeros((12, 100))
+    for row in range(12):
+        scores[row, 7 * row : 7 * row + 22] = np.arange(22)
+        grades[row, 7 * row + row] = 1
+    found = evaluate_arrays(scores, grades, "nDCG@10")
+    run = as_dicts(scores, np.isfinite(scores))
+    wanted = evaluate(as_dicts(grades, grades >= 0), run, "nDCG@10")
+    assert found.facts.sampled == wanted.facts.sampled == 21
+    same, one = np.where(np.arange(100) < 22, np.arange(100.0), -np.inf) + np.zeros((12, 1)), np.zeros((12, 100))
+    one[np.arange(12), np.arange(12)] = 1
+    assert evaluate_arrays(same, one, "nDCG@10").facts.sampled == 0
+    everything = np.where(np.isfinite(scores), scores, -1 - np.arange(100.0))
+    assert evaluate_arrays(everything, grades, "nDCG@10").facts.sampled == 0
+
+
+def test_ranks_of_cells_are_those_of_sorted_rows() -> None:
+    random = np.random.default_rng(3)
+    for width, levels in ((1, 2), (2, 2), (9, 3), (64, 1000), (64, 5)):
+        score = random.integers(0, levels, (20, width)).astype(float)
+        score[random.random(score.shape) < 0.2] = np.nan
+        tie = random.permutation(width)
+        ranks = RowRanks(score, tie)
+        wanted, tied = np.zeros(score.shape, int), 0
+        for row, values in enumerate(score.tolist()):
+            there = [at for at in range(width) if values[at] == values[at]]
+            there.sort(key=lambda at: (-values[at], tie[at]))
+            wanted[row, there] = range(1, len(there) + 1)
+            tied += sum(values.count(values[at]) > 1 for at in there)
+            for first in (1, 3, 100):
+                shown = {values[at] for at in there[:first]}
+                assert [values[at] in shown for at in range(width)] == ranks.among(first)[row].tolist()
+        cells = np.sort(random.choice(score.size, score.size // 2, replace=False))
+        assert ranks.of(cells).tolist() == wanted.reshape(-1)[cells].tolist()
+        assert ranks.tied == tied
 
 
 @pytest.mark.filterwarnings("default::gainful.GainfulWarning")

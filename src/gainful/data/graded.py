@@ -249,6 +249,9 @@ def join(
     keeps the :class:`Run`, whose rows can be looked at afterwards.
     """
     source, progress = RunSource.of(run, name=name).credited(policy), progress or Progress()
+    if source.ranked is not None:
+        joined, documents = source.ranked(judged)
+        return _graded(name or "", source.name or "", judged, policy, joined, (), documents)
     text = None if want_rows else source.trec_text()
     if text is not None:
         joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)

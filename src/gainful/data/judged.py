@@ -22,10 +22,16 @@ from gainful.policy import Policy, PolicyLike
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentIndex
 
+_ZERO = np.zeros(1)
+
 #: The number of gain maps whose ideal lists are cached.
 _MOST_IDEALS = 64
 
 _T = TypeVar("_T")
+
+
+class UnlistedError(Exception):
+    """What is asked for depends on judged documents of grade 0 that were left out: ask again with all of them."""
 
 
 class HasCache:
@@ -44,15 +50,23 @@ class Judged(HasCache):
     """Judgments prepared once and shared by all runs.
 
     Every distinct document of a query is an *item*. ``grade`` has one grade an item, after ``judges``, ``subtopics``
-    and ``grade-zero``; where ``negative=unjudged`` makes a grade count as no judgment at all it is NaN.
+    and ``grade-zero``; where ``negative=unjudged`` makes a grade count as no judgment at all it is NaN. If documents of
+    grade 0 were left out, ``unlisted`` has their number per query and gives the judgments with them.
     """
 
-    def __init__(self, qrels: Qrels, policy: Policy, index: JudgmentIndex | None = None) -> None:
+    def __init__(
+        self,
+        qrels: Qrels,
+        policy: Policy,
+        index: JudgmentIndex | None = None,
+        unlisted: tuple[Ints, Callable[[], Qrels]] | None = None,
+    ) -> None:
         # Several chunks of a document are no judges that disagree: its best chunk counts.
         is_credited = policy.has_parents and policy.parent_of == "both"
         self._judges = "max" if is_credited and policy.judges == "error" else policy.judges
         self.qrels = with_parents(qrels, policy.parent) if is_credited else qrels
         self.policy = policy
+        self.unlisted = unlisted
         if index is not None:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
         self._ideal_lists: dict[object, GainLists] = {}
@@ -88,9 +102,24 @@ class Judged(HasCache):
         return core.JudgmentIndex(list(self.qrels.query_ids), self.qrels.query, *self.qrels.document_spans)
 
     @cached_property
+    def counts(self) -> Ints:
+        """The number of judged documents per query."""
+        counts = np.diff(offsets_of(~np.isnan(self.grade))[self.item_offsets])
+        return counts if self.unlisted is None else counts + self.unlisted[0]
+
+    def _require_all(self, zero_counts: object = True) -> None:
+        if self.unlisted is not None and zero_counts:
+            raise UnlistedError
+
+    @property
     def best_first(self) -> tuple[Ints, Documents]:
         """The judged documents of every query, best first: offsets by query, and the documents."""
-        return self.best_first_of(None)
+        self._require_all()
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> tuple[Ints, Documents]:
+        return self._best_first_of(None)
 
     @cached_property
     def _order(self) -> tuple[Ints, Ints]:
@@ -102,6 +131,10 @@ class Judged(HasCache):
 
     def best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
         """The chosen ones of the judged items, or all, best first: offsets by query, and the documents."""
+        self._require_all()
+        return self._best_first_of(chosen)
+
+    def _best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
         (order, row), queries = self._order, len(self.qrels.query_ids)
         if chosen is not None:
             order, row = order[chosen[order]], row[chosen[order]]
@@ -121,9 +154,10 @@ class Judged(HasCache):
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """The number of relevant judged documents per query."""
+        self._require_all(is_relevant(_ZERO, rel, level))
 
         def count() -> Ints:
-            judged = self.best_first[1]
+            judged = self._listed[1]
             row = judged.row[is_relevant(judged.grade, rel, level)]
             return np.bincount(row, minlength=len(self.qrels.query_ids))
 
@@ -133,7 +167,8 @@ class Judged(HasCache):
         """The best lists there can be, for all queries; the same for every run."""
         ideal = self._ideal_lists.get((gain, rel, level))
         if ideal is None:
-            judged, queries = self.best_first[1], len(self.qrels.query_ids)
+            self._require_all(is_relevant(_ZERO, rel, level) or Gain.of(gain).of_grades(_ZERO, self.scale) > 0)
+            judged, queries = self._listed[1], len(self.qrels.query_ids)
             ideal = GainLists.of(judged, queries, gain, self.scale, rel, level).best_first()
             self._ideal_lists[gain, rel, level] = ideal
             if len(self._ideal_lists) > _MOST_IDEALS:
@@ -145,13 +180,14 @@ class Judged(HasCache):
     @cached_property
     def by_subtopic(self) -> tuple[Ints, Ints, Floats]:
         """Item, sub-topic and grade, one grade for every sub-topic of an item; items ascend."""
+        self._require_all()
         item, subtopic, grade = self._one_grade_a_subtopic
         return item, subtopic, self._settled(grade)
 
     @cached_property
     def levels(self) -> Floats:
         """The distinct grades, ascending."""
-        found = distinct(self.grade)
+        found = distinct(self.grade if self.unlisted is None else np.append(self.grade, 0.0))
         return found[~np.isnan(found)]
 
     def _settled(self, grade: Floats) -> Floats:

@@ -328,6 +328,8 @@ class RunSource:
     is_kept: bool = True  # whether it can be read again
     ahead: JoinedAhead | None = None
     parent: str | Parent = "none"  # what makes documents of chunks
+    #: Joins it with prepared judgments where ranks are known already, and counts documents in its first rows.
+    ranked: Callable[[Any], tuple[Joined, Callable[[int], int]]] | None = None
 
     @classmethod
     def of(cls, value: RunLike, columns: Mapping[str, Any] | None = None, name: str | None = None) -> RunSource:

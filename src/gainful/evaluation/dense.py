@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gainful.data.judged import Judged, UnlistedError
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run, RunSource
+from gainful.data.run import Run, RunSource, join_columns
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.row_ranks import RowRanks, by_text
 from gainful.frozen import dataclass, replace
 from gainful.io.rows import Origin, Rows, Spans, refuse_rows, rows_of_lists
-from gainful.kernel.arrays import Bools, Ints
-from gainful.measures.catalog import DEFAULT_MEASURES
+from gainful.kernel.arrays import Bools, Ints, distinct, offsets_of
+from gainful.kernel.core import thread_count
+from gainful.kernel.parallel import Progress, current_progress, in_parallel
+from gainful.measures.block import condenses
+from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.notation import count_of
 from gainful.policy import Policy
 
@@ -23,10 +30,14 @@ if TYPE_CHECKING:
 
     from gainful.data.queries import QueriesLike
     from gainful.evaluation.evaluations import Evaluation
+    from gainful.kernel.core import Joined
+    from gainful.measures.base import Measure
 
 #: Up to this number, or to some times as many as there are items, every number has its text ready.
 _MOST_TEXTS, _TIMES = 1 << 20, 4
 _NUMBERS, _WHOLE = "iufb", "iu"
+#: About so many cells, which fit the processor's cache, are ranked at a time; notices look at the first 10 ranks.
+_CELLS, _TOP = 1 << 18, 10
 
 
 @warns
@@ -90,15 +101,32 @@ def evaluate_arrays(
             lost = 0 if truth.value is None else int(np.count_nonzero((truth.value > 0) & judged & ~counts))
             truth = truth.only(counts)
             notes = (f"mask leaves out {count_of(lost, 'relevant item')}: no recall base has them",) if lost else ()
-    if results.value is not None and results.value.dtype.kind == "f" and np.isneginf(results.value).any():
+    if results.value is not None and not _is_finite(results.value) and np.isneginf(results.value).any():
         results = results.only(~np.isneginf(results.value))  # others write it where an item is not ranked
     for cells in (results, truth):
         cells.refuse_infinite()
-    texts = _Texts(results, truth)
-    qrels = Qrels.from_rows(_cell_rows(truth, texts, 0, truth.size))
-    qrels = replace(qrels, notes=(*qrels.notes, *notes))
-    run = RunSource(name=name, blocks=lambda least: _runs(results, texts, least))
-    return evaluate_runs(qrels, {name: run}, measures, policy=policy, queries=queries, threads=threads)[name]
+    texts, wanted, settled = _Texts(results, truth), parse_all(measures), Policy.of(policy)
+
+    def qrels_of(truth: _Cells) -> Qrels:
+        qrels = Qrels.from_rows(_cell_rows(truth, texts, 0, truth.size))
+        return replace(qrels, notes=(*qrels.notes, *notes))
+
+    def evaluated(judged: Judged, ranks: _Ranks | None = None) -> Evaluation:
+        ranked = None if ranks is None else ranks.join
+        run = RunSource(name=name, blocks=lambda least: _runs(results, texts, least), ranked=ranked)
+        return evaluate_runs(judged, {name: run}, wanted, queries=queries, threads=threads)[name]
+
+    ranks = _Ranks.of(results, truth, wanted, settled, thread_count(threads))
+    if ranks is not None:
+        qrels, unlisted = qrels_of(ranks.truth), None
+        left_out = (truth.counts - ranks.truth.counts)[by_text(truth.size)]
+        if left_out.any():
+            levels = distinct(np.append(qrels.levels, 0.0))
+            qrels = replace(qrels, levels=tuple(levels.tolist()), scale=float(levels[-1]))
+            unlisted = left_out, partial(qrels_of, truth)
+        with suppress(UnlistedError):
+            return evaluated(Judged(qrels, settled, unlisted=unlisted), ranks)
+    return evaluated(Judged(qrels_of(truth), settled))
 
 
 class _Cells(NamedTuple):
@@ -129,7 +157,7 @@ class _Cells(NamedTuple):
             item = item.astype(np.int64) if item.dtype == np.uint64 else item
             cells = cls(name, item_name, item_offsets, item, value)
             cells = cells.only(item >= 0) if (item < 0).any() else cells
-        if what == "relevance" and value is not None and value.dtype.kind == "f" and np.isnan(value).any():
+        if what == "relevance" and value is not None and not _is_finite(value) and np.isnan(value).any():
             cells = cells.only(~np.isnan(value))
         return cells
 
@@ -138,13 +166,23 @@ class _Cells(NamedTuple):
         """How many rows there are."""
         return int(self.offsets.size) - 1
 
+    @property
+    def counted(self) -> Ints:
+        """The numbers of the cells that count."""
+        return np.arange(self.offsets[-1]) if self.kept is None else np.flatnonzero(self.kept)
+
+    @property
+    def counts(self) -> Ints:
+        """How many cells of each row count."""
+        return np.diff(self.offsets if self.kept is None else np.searchsorted(self.counted, self.offsets))
+
     def only(self, counts: Bools) -> _Cells:
         """The same without the cells that do not count."""
         return self._replace(kept=counts if self.kept is None else self.kept & counts)
 
     def refuse_infinite(self) -> None:
         """Refuses values that are no numbers."""
-        if self.value is None or self.value.dtype.kind != "f":
+        if self.value is None or _is_finite(self.value):
             return
         bad = ~np.isfinite(self.value)
         cells = np.flatnonzero(bad if self.kept is None else bad & self.kept)
@@ -155,6 +193,11 @@ class _Cells(NamedTuple):
             return f"{origin.where(cell)}: expected a finite number as {what}, found {self.value[cell]}"
 
         refuse_rows(cells, message, "-inf is the score of what was not ranked; mask=... leaves out items and grades")
+
+
+def _is_finite(value: NDArray[Any]) -> bool:
+    """Whether all values are finite, found without an array of as many answers."""
+    return value.dtype.kind != "f" or not value.size or bool(np.isfinite([value.min(), value.max()]).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +211,87 @@ class _Places(Origin):
         cell = self.number_of(row)
         at = int(np.searchsorted(self.offsets, cell, "right")) - 1
         return f"{self.what}[{at}][{cell - int(self.offsets[at])}]"
+
+
+class _Ranks(NamedTuple):
+    """The ranks of judged items in rows of scores that are not put in order."""
+
+    truth: _Cells  # perhaps without items of grade 0 that nothing looks at
+    width: int
+    retrieved: Ints  # by row
+    cell: Ints  # cells of the truth with their ranks, 0 where an item is not ranked
+    rank: Ints
+    tied: int  # cells with the score of another of their row
+
+    @classmethod
+    def of(
+        cls, results: _Cells, truth: _Cells, measures: Sequence[Measure], policy: Policy, threads: int
+    ) -> _Ranks | None:
+        """None where rows have to be put in order: more than ranks is looked at, or most items are judged and count."""
+        value, kept, size, width = results.value, results.kept, results.size, int(results.offsets[:2][-1])
+        if value is None or not value.size or np.any(np.diff(results.offsets) != width):
+            return None
+        as_32, place = value.dtype == np.float32, np.argsort(by_text(width))
+        tie = {"docid-desc": -place, "docid-asc": place, "input": np.arange(width)}.get(policy.ties)
+        if (
+            tie is None
+            or policy.order != "score"
+            or policy.depth
+            or policy.has_parents
+            or (policy.scores == "float32" and not as_32)
+        ):
+            return None
+        cutoffs = [0 if "cutoff" in m.exempt or condenses(m, policy) else m.rank_cutoff or 0 for m in measures]
+        grade, seen = truth.value if truth.item is None and all(cutoffs) else None, max(_TOP, *cutoffs)
+        cell = at = truth.counted if grade is None else np.zeros(0, np.int64)
+        if any(m.needed() for m in measures) or (truth.item is None and 4 * cell.size > value.size):
+            return None
+        if truth.item is not None:
+            at = np.repeat(np.arange(size), np.diff(truth.offsets))[cell] * width + truth.item[cell]
+            cell, at = cell[truth.item[cell] < width], at[truth.item[cell] < width]
+
+        def rank_rows(first: int) -> tuple[Ints, Ints, int]:
+            begin, end = first * width, min(size, first + rows) * width
+            score = value[begin:end] if as_32 else value[begin:end].astype(np.float64, copy=False)
+            score = score if kept is None else np.where(kept[begin:end], score, np.nan)
+            ranks = RowRanks(score.reshape(-1, width), tie)
+            if grade is None:
+                mine = slice(*np.searchsorted(at // width, (first, first + rows)))
+                return cell[mine], ranks.of(at[mine] - begin), ranks.tied
+            listed = (grade[begin:end] != 0) | ranks.among(seen).reshape(-1)
+            found = np.flatnonzero(listed if truth.kept is None else listed & truth.kept[begin:end])
+            return begin + found, ranks.of(found), ranks.tied
+
+        rows = max(1, _CELLS // width)
+        tasks = [partial(rank_rows, first) for first in range(0, size, rows)]
+        *columns, tied = zip(*in_parallel(tasks, threads, current_progress()), strict=True)
+        cell, rank = map(np.concatenate, columns)
+        if grade is not None:
+            listed = np.zeros(value.size, bool)
+            listed[cell] = True
+            truth = truth.only(listed)
+        return cls(truth, width, results.counts, cell, rank, sum(tied)) if cell.size else None
+
+    def join(self, judged: Judged) -> tuple[Joined, Callable[[int], int]]:
+        """The join with the judgments of the truth, and how many different items there are in the first lists."""
+        item, first = np.unique(judged.item[np.searchsorted(self.truth.counted, self.cell)], return_index=True)
+        item, rank = item[self.rank[first] > 0], self.rank[first][self.rank[first] > 0]
+        query = np.searchsorted(judged.item_offsets, item, "right") - 1
+        order, ids = np.lexsort((rank, query)), judged.qrels.query_ids
+
+        has_others = self.truth.item is not None and self.truth.item.max(initial=0) >= self.width
+
+        def different(_: int) -> int:
+            if self.retrieved.max() < self.width or has_others:
+                raise UnlistedError  # they have to be counted in the lists themselves
+            return self.width
+
+        joined = join_columns(judged.index, ids, Run.without_lists(""), judged.policy, 1, Progress())
+        joined["answered"], joined["retrieved"] = np.ones(len(ids), bool), self.retrieved[by_text(len(ids))]
+        joined["hit_offsets"] = offsets_of(np.bincount(query, minlength=len(ids)))
+        joined["hit_rank"], joined["hit_item"] = rank[order].astype(np.int32), item[order].astype(np.int32)
+        joined["list_count"], joined["tied_count"] = len(ids), self.tied
+        return joined, different
 
 
 class _Texts:
@@ -194,8 +318,8 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
     before, after = int(offsets[0]), int(offsets[-1])
     bounds, cell = offsets - before, None
     if cells.kept is not None:
-        kept = cells.kept[before:after]
-        bounds, cell = np.concatenate(([0], np.cumsum(kept)))[bounds], before + np.flatnonzero(kept)
+        cell = before + np.flatnonzero(cells.kept[before:after])
+        bounds = np.searchsorted(cell, offsets)
     chosen = slice(before, after) if cell is None else cell
     if cells.item is not None:
         item = cells.item[chosen]

@@ -122,12 +122,13 @@ def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | byt
             "evaluate again, or use gainful.explain(measure, qrels, run, query)",
         )
     judged, run = evaluation.sources.judged, evaluation.sources.run
+    qrels = judged.qrels if judged.unlisted is None else judged.unlisted[1]()
     if run is None:
         raise UsageError(
             f"{name}: expected a run that can be read again, found {evaluation.source}, which is gone",
             "keep the run: run = gainful.Run.read('-')",
         )
-    explanation = explain_runs(measure, judged.qrels, {evaluation.run: run}, query, judged.policy)
+    explanation = explain_runs(measure, qrels, {evaluation.run: run}, query, judged.policy)
     position = evaluation.query_ids.index(read_id(query, "query"))
     then, now = float(evaluation.raw[evaluation.measures.index(measure), position]), explanation.lists[0].raw
     if then != now and not (math.isnan(then) and math.isnan(now)):

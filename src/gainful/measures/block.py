@@ -71,7 +71,7 @@ class Block(HasCache):
     @cached_property
     def judged_counts(self) -> Ints:
         """The number of judged documents per query."""
-        return np.diff(self.graded.judged.best_first[0])[self.queries]
+        return self.graded.judged.counts[self.queries]
 
     @cached_property
     def condensed_rank(self) -> Ints:
@@ -218,8 +218,7 @@ def ratios(numerators: Ints | Floats, divisors: Ints | Floats | float) -> Floats
 
 def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -> Iterator[Block]:
     """All queries of a graded run, or some of them, those of similar length together."""
-    offsets, _ = graded.judged.best_first
-    widths = np.maximum(np.maximum(graded.retrieved, np.diff(offsets)), 1)
+    widths = np.maximum(np.maximum(graded.retrieved, graded.judged.counts), 1)
     order = np.argsort(widths if queries is None else widths[queries], kind="stable")
     if queries is not None:
         order = queries[order]
