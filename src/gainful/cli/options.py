@@ -180,8 +180,8 @@ class Output(Quiet):
     caption: str | None = setting(None, "LaTeX: the same with this caption.", metavar="TEXT")
     label: tuple[str, ...] = setting(
         (),
-        "NAME=LABEL shows a system or measure as LABEL; in LaTeX, a text without = labels the table environment.",
-        metavar="NAME=LABEL",
+        "MEASURE=LABEL: heading for a measure. Without =: the label of a LaTeX table.",
+        metavar="MEASURE=LABEL",
         repeatable=True,
     )
 
@@ -213,7 +213,7 @@ class Output(Quiet):
         return next((each for each in self.label if "=" not in each), None)
 
     def page_of(self, content: HasPage) -> Page:
-        """The page of results, with measures called as they were asked for, and the names that labels give."""
+        """The page of results, with measures called as they were asked for or labelled."""
         from gainful.measures.catalog import asked_names
 
         page, context = content.page(), click.get_current_context()
@@ -226,7 +226,7 @@ class Output(Quiet):
         used: set[str] = set()
         renamed = page.renamed(names, used)
         if unknown := [name for name, _, _ in labels if ours.get(name, name) not in used]:
-            raise UsageError(f"--label: no system or measure is called '{unknown[0]}'")
+            raise UsageError(f"--label: '{unknown[0]}' is not one of the measures", "a run is named by NAME=FILE")
         if self.chosen_format == "jsonl":  # programs get our names, and theirs beside
             return replace(page, header={**page.header, "names": names}) if names else page
         return page if self.chosen_format == "trec" else renamed

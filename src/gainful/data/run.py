@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -328,8 +328,8 @@ class RunSource:
     is_kept: bool = True  # whether it can be read again
     ahead: JoinedAhead | None = None
     parent: str | Parent = "none"  # what makes documents of chunks
-    #: Joins it with prepared judgments where ranks are known already, and counts documents in its first rows.
-    ranked: Callable[[Any], tuple[Joined, Callable[[int], int]]] | None = None
+    #: Joins it with prepared judgments where ranks are known already, and gives the documents of its first rows.
+    ranked: Callable[[Any], tuple[Joined, Callable[[int], Collection[bytes]]]] | None = None
 
     @classmethod
     def of(cls, value: RunLike, columns: Mapping[str, Any] | None = None, name: str | None = None) -> RunSource:

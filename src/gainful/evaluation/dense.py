@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -233,13 +233,8 @@ class _Ranks(NamedTuple):
             return None
         as_32, place = value.dtype == np.float32, np.argsort(by_text(width))
         tie = {"docid-desc": -place, "docid-asc": place, "input": np.arange(width)}.get(policy.ties)
-        if (
-            tie is None
-            or policy.order != "score"
-            or policy.depth
-            or policy.has_parents
-            or (policy.scores == "float32" and not as_32)
-        ):
+        is_rounded = policy.scores == "float32" and not as_32
+        if tie is None or policy.order != "score" or policy.depth or policy.has_parents or is_rounded:
             return None
         cutoffs = [0 if "cutoff" in m.exempt or condenses(m, policy) else m.rank_cutoff or 0 for m in measures]
         grade, seen = truth.value if truth.item is None and all(cutoffs) else None, max(_TOP, *cutoffs)
@@ -272,8 +267,8 @@ class _Ranks(NamedTuple):
             truth = truth.only(listed)
         return cls(truth, width, results.counts, cell, rank, sum(tied)) if cell.size else None
 
-    def join(self, judged: Judged) -> tuple[Joined, Callable[[int], int]]:
-        """The join with the judgments of the truth, and how many different items there are in the first lists."""
+    def join(self, judged: Judged) -> tuple[Joined, Callable[[int], Collection[bytes]]]:
+        """The join with the judgments of the truth, and the ids of the items in the first lists."""
         item, first = np.unique(judged.item[np.searchsorted(self.truth.counted, self.cell)], return_index=True)
         item, rank = item[self.rank[first] > 0], self.rank[first][self.rank[first] > 0]
         query = np.searchsorted(judged.item_offsets, item, "right") - 1
@@ -281,10 +276,10 @@ class _Ranks(NamedTuple):
 
         has_others = self.truth.item is not None and self.truth.item.max(initial=0) >= self.width
 
-        def different(_: int) -> int:
+        def different(_: int) -> Collection[bytes]:
             if self.retrieved.max() < self.width or has_others:
                 raise UnlistedError  # they have to be counted in the lists themselves
-            return self.width
+            return [b"%d" % item for item in range(self.width)]
 
         joined = join_columns(judged.index, ids, Run.without_lists(""), judged.policy, 1, Progress())
         joined["answered"], joined["retrieved"] = np.ones(len(ids), bool), self.retrieved[by_text(len(ids))]

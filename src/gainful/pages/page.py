@@ -200,14 +200,16 @@ class Page:
         return replace(self, parts=tuple(self.all_parts))
 
     def renamed(self, names: Mapping[str, str], used: set[str] | None = None) -> Page:
-        """The page with other names for systems and measures, in columns, cells, sentences and charts; conventions keep
-        theirs. The names that were found are added to ``used``.
+        """The page with other names for measures, in columns, cells, sentences and charts.
+
+        Conventions and systems keep their names. The names that were found are added to ``used``.
 
         >>> table = Table((Column("run"), Column("RR", "number")), (("a", 0.5),), "RR by run")
-        >>> page = Page("demo", (table, "a has RR 0.5."), (Conventions("RR", "RR"),)).renamed({"RR": "MRR", "a": "A"})
+        >>> page = Page("demo", (table, "a has RR 0.5."), (Conventions("RR", "RR"),)).renamed({"RR": "MRR"})
         >>> [column.name for column in page.parts[0].columns], page.parts[0].rows, page.parts[1], page.notes
-        (['run', 'MRR'], (('A', 0.5),), 'A has MRR 0.5.', ('RR',))
+        (['run', 'MRR'], (('a', 0.5),), 'a has MRR 0.5.', ('RR',))
         """
+        names = {name: other for name, other in names.items() if name not in self.systems}
         if not names:
             return self
         listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -237,7 +239,7 @@ class Page:
                 )
             return value
 
-        return replace(self, parts=of(self.parts), notes=of(self.notes), systems=of(self.systems))
+        return replace(self, parts=of(self.parts), notes=of(self.notes))
 
     def without_repeats(self) -> Page:
         """The page with every note and caption where it stands first: people read it once. Tables that are to stand by
