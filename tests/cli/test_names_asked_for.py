@@ -57,7 +57,7 @@ def test_machines_get_our_names_and_the_others_beside(files):
 def test_sentences_and_figures(files):
     found = files("compare", "qrels", "a.run", "b.run", "-m", "MRR", "--label", "MRR=Rank", "--figure", "f.svg")
     sentence = " ".join(found.out.split("\n\n")[0].split())
-    assert " Rank (" in sentence and "RR" not in sentence
+    assert " Rank" in sentence and " RR" not in sentence
     drawn = (files.directory / "f.svg").read_text()
     assert "Rank" in drawn and ">RR" not in drawn
 

@@ -68,20 +68,20 @@ MOST_PARAMETERS = 12
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
-    "cli": 3_200,
+    "cli": 3_220,
     "compat": 1_790,
-    "data": 3_920,
+    "data": 4_140,
     "evaluation": 4_320,
-    "io": 5_320,
-    "kernel": 1_350,
+    "io": 5_560,
+    "kernel": 1_370,
     "measures": 10_020,
     "pages": 840,
     "render": 2_560,
     "stats": 6_400,
     "tasks": 15_885,
-    "top": 1_920,
+    "top": 2_020,
     "gainful_papers": 6_600,
-    "tests": 51_080,
+    "tests": 52_290,
 }
 
 

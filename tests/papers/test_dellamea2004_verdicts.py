@@ -162,7 +162,7 @@ class TestFirstHypothesis:
             one, other = (values[group] for group in what.split(", ")[1].split())
             exact = 2 / math.comb(len(one) + len(other), len(one))
             assert verdict == "holds"
-            assert finds == ("P < 1e-15 (exact)" if exact < 1e-15 else f"P = {exact:.2g} (exact)")
+            assert finds == ("P < 0.00001 (exact)" if exact < 1e-5 else f"P = {exact:.6f} (exact)")
         if "Worst" in values:
             assert mannwhitneyu(values["Best"], values["Worst"], method="asymptotic").pvalue > 0.0001
             assert claims["ADM': Kruskal-Wallis, Best Normal Worst"][2] == "holds"

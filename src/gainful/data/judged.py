@@ -154,7 +154,8 @@ class Judged(HasCache):
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """The number of relevant judged documents per query."""
-        self._require_all(is_relevant(_ZERO, rel, level))
+        if self.unlisted is not None:
+            self._require_all(is_relevant(_ZERO, rel, level))
 
         def count() -> Ints:
             judged = self._listed[1]
@@ -167,7 +168,8 @@ class Judged(HasCache):
         """The best lists there can be, for all queries; the same for every run."""
         ideal = self._ideal_lists.get((gain, rel, level))
         if ideal is None:
-            self._require_all(is_relevant(_ZERO, rel, level) or Gain.of(gain).of_grades(_ZERO, self.scale) > 0)
+            if self.unlisted is not None:
+                self._require_all(is_relevant(_ZERO, rel, level) or Gain.of(gain).of_grades(_ZERO, self.scale) > 0)
             judged, queries = self._listed[1], len(self.qrels.query_ids)
             ideal = GainLists.of(judged, queries, gain, self.scale, rel, level).best_first()
             self._ideal_lists[gain, rel, level] = ideal

@@ -449,11 +449,11 @@ def _agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets
 
     rows = (
         SetAgreement(0, "all", documents(count), (1.0, 1.0)),
-        SetAgreement(1, "first 50 % of topics", documents(count[half]), taus(found.whole[:, half])),
-        SetAgreement(2, "first 20 % of topics", documents(count[fifth]), taus(found.whole[:, fifth])),
-        drawn_set(3, "50 % of documents", _HALF, every),
-        drawn_set(4, "10 % of documents", _TENTH, every),
-        drawn_set(5, "50 % of documents, first 50 % of topics", _HALF, half),
+        SetAgreement(1, "first 50% of topics", documents(count[half]), taus(found.whole[:, half])),
+        SetAgreement(2, "first 20% of topics", documents(count[fifth]), taus(found.whole[:, fifth])),
+        drawn_set(3, "50% of documents", _HALF, every),
+        drawn_set(4, "10% of documents", _TENTH, every),
+        drawn_set(5, "50% of documents, first 50% of topics", _HALF, half),
         SetAgreement(6, "retrieved documents only", depth * len(queries), taus(found.retrieved)),
         SetAgreement(7, "relevant documents only", float(found.recall_base.sum()), taus(found.relevant)),
     )

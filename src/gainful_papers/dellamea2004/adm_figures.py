@@ -29,7 +29,7 @@ def density_ellipse(x: Floats, y: Floats, share: float = 0.95) -> tuple[Floats, 
 
         {q: (q - m)' S^-1 (q - m) <= r^2},   r = the ceil(share n)-th smallest of sqrt((p - m)' S^-1 (p - m)),
 
-    so that its outline goes through a point. The paper's 95 % density ellipses are the smallest that hold at least so
+    so that its outline goes through a point. The paper's 95% density ellipses are the smallest that hold at least so
     many points; of which shape they are it leaves open. None if there are fewer than three points, or if all are on one
     line: then the covariance has no inverse.
 
@@ -46,7 +46,7 @@ def density_ellipse(x: Floats, y: Floats, share: float = 0.95) -> tuple[Floats, 
         return None
     middle, shape = points.mean(axis=1, keepdims=True), np.linalg.cholesky(covariance)
     distances = np.sort((np.linalg.solve(shape, points - middle) ** 2).sum(axis=0))
-    # Of 20 points 95 % are 19, whatever rounding makes of the product.
+    # Of 20 points 95% are 19, whatever rounding makes of the product.
     reach = distances[max(1, math.ceil(share * x.size - 1e-9)) - 1]
     steps = np.linspace(0.0, 2 * math.pi, 121)
     outline = middle + math.sqrt(reach) * shape @ np.stack((np.cos(steps), np.sin(steps)))
@@ -103,7 +103,7 @@ def figure_7(found: Experiment) -> Section:
     group_of = {name: group for group, members in found.systems.groups.items() for name in members}
     return Section.of(
         "Figure 7",
-        "ADMs are drawn against reference measures, with the groups' 95 % ellipses.",
+        "ADMs are drawn against reference measures, with the groups' 95% ellipses.",
         plots,
         claims_tables("The best system", [_best_system_claim(found)]),
         table(
@@ -152,11 +152,11 @@ def figure_8(found: Experiment) -> Section:
         rows += [(name, group, int(groups[group].size), *points) for group, points in percentiles.items()]
     return Section.of(
         "Figure 8",
-        "ADMs of the groups are drawn as 10, 25, 50, 75 and 90 % points.",
+        "ADMs of the groups are drawn as 10, 25, 50, 75 and 90% points.",
         charts,
         table(
             "Percentiles",
-            f"measure | group | systems # | {' | '.join(f'{point} % .' for point in _PERCENTILES)}",
+            f"measure | group | systems # | {' | '.join(f'{point}% .' for point in _PERCENTILES)}",
             rows,
             "linear between neighbouring values",
         ),

@@ -140,7 +140,7 @@ def _choices(found: Experiment) -> Iterator[str]:
         yield f"Then {count_of(len(systems.short), 'system')} without {depth} for every judged query went."
     else:
         yield f"Every system has {depth} for every judged query."
-    where = "every query" if share is None else f"at least {100 * share:g} % of queries"
+    where = "every query" if share is None else f"at least {100 * share:g}% of queries"
     # The share is of the queries that tell something: where the median is 0 none can be below.
     is_all = systems.telling == len(found.queries)
     which = "" if is_all else f" ({count_of(systems.telling, 'query tells', 'queries tell')} something)"

@@ -217,21 +217,21 @@ def _own_figures() -> Section:
         Claim.number("3.7: 4 points of base 2 in base 10", 13, 4 * _share("10", 50) / _share("2", 50), 0),
         Claim.undecided(
             "3.7: 13 points, per cent",
-            "27 % better than the remaining ones",
-            f"{100 * apart / (ideal - OTHERS_BELOW):.0f} %",
-            f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f} %) and {OTHERS_BELOW} "
-            "points below the ideal; figures so rounded allow for 27 %",
+            "27% better than the remaining ones",
+            f"{100 * apart / (ideal - OTHERS_BELOW):.0f}%",
+            f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f}%) and {OTHERS_BELOW} "
+            "points below the ideal; figures so rounded allow for 27%",
         ),
         Claim.undecided(
             "4: differences at level 1",
             "marginal, by the P-R curves",
-            f"AvP: {spreads[0]:.1f} points, {relative[0]:.0f} % of the worst",
+            f"AvP: {spreads[0]:.1f} points, {relative[0]:.0f}% of the worst",
             "the curves are printed without numbers, and the paper does not say what is marginal",
         ),
         Claim.statement(
             "4: more documents to read with the others",
-            "50 to 100 %",
-            ", ".join(f"{number_text(round(value))} %" for value in more),
+            "50 to 100%",
+            ", ".join(f"{number_text(round(value))}%" for value in more),
             all(50 <= round(value) <= 100 for value in more),
             note=f"from sections 3.6 and 3.7, for what the ideal gives in 10 documents: {needed}",
         ),

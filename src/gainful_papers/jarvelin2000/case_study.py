@@ -196,12 +196,12 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
     else:
         base, run, points, per_cent = largest[-1]
         at = list(dict.fromkeys(str(each[0]) for each in largest))
-        share = "" if per_cent is None else f" ({per_cent:.1f} %)"
+        share = "" if per_cent is None else f" ({per_cent:.1f}%)"
         is_there = is_chosen and at == [str(found.bases[-1])]
         yield Claim.remark(what, says, f"at {listed(at)}", is_there, "" if is_chosen else _NOT_CHOSEN)
         yield Claim.beside(
             "its size",
-            f"{LARGEST_POINTS} points ({LARGEST_PER_CENT} %)",
+            f"{LARGEST_POINTS} points ({LARGEST_PER_CENT}%)",
             f"{points:.1f} points{share}",
             f"the paper's is WSYN expanded over SUM unexpanded, this is {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",

@@ -82,7 +82,7 @@ class Panel(GainPanel):
     def below_ideal(self, run: str) -> str:
         """How far a run is below the ideal in the region, in points and in shares of it."""
         found = next(each for each in self.reading.distances if each.run == run)
-        shares = f"{_per_cent(found.least_share)} to {_per_cent(found.most_share)} %"
+        shares = f"{_per_cent(found.least_share)} to {_per_cent(found.most_share)}%"
         return f"{found.least:.1f} to {found.most:.1f} points ({shares})"
 
 
@@ -128,8 +128,8 @@ _FOUR_TYPES = "the paper's are its four other query types, this is the worst run
 _PAPER = {
     "2A": _Read(
         needed="20 and 26",
-        best="18 to 27 points (35 to 39 %)",
-        others="23 to 38 points (50 %)",
+        best="18 to 27 points (35 to 39%)",
+        others="23 to 38 points (50%)",
         apart="5 to 15 at ranks 40 to 100",
         apart_of=_OF_BEST_AND_OTHERS,
         horizontal="about 100",
@@ -137,8 +137,8 @@ _PAPER = {
     "2B": _Read("34 and 62", apart="6 to 8 at ranks 40 to 60", apart_of=_OF_BEST_AND_OTHERS),
     "3A": _Read(
         needed="35 and 70",
-        best="5 to 9 points (35 to 36 %)",
-        others="7 to 13 points (47 to 50 %)",
+        best="5 to 9 points (35 to 36%)",
+        others="7 to 13 points (47 to 50%)",
         apart="4 at rank 50",
         horizontal="90",
     ),
@@ -209,7 +209,7 @@ def _highest_level_alone(panels: Sequence[Panel]) -> Iterator[Claim]:
     points = [fmean(each.most for each in panel.reading.distances) for panel in panels]
     shares = [fmean(each.most_share for each in panel.reading.distances) for panel in panels]
     absolute, proportional = f"{names}: distance to ideal", f"{names}: the same, proportional"
-    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])} %"
+    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])}%"
     note = "the largest distance of each run in these ranks, averaged over runs"
     if not any(end for panel in panels for end in panel.ends.values()):
         yield Claim.undecided(absolute, "smaller", _NO_GAIN)
@@ -234,6 +234,6 @@ def _base_claims(of_bases: Sequence[Panel], bases: Sequence[str], ends: Mapping[
     yield Claim.rising(grows, says, numbers(differences, 1), differences, most)
     if weights.panel == "A":
         worst = last.ends[last.worst]
-        share = f"{100 * differences[-1] / worst:.0f} %" if worst else "-"
+        share = f"{100 * differences[-1] / worst:.0f}%" if worst else "-"
         what, finds = f"{figure}: the same in base {bases[-1]}", f"{differences[-1]:.1f} points ({share})"
-        yield Claim.beside(what, "13 points (or 27 %) better than the remaining", finds)
+        yield Claim.beside(what, "13 points (or 27%) better than the remaining", finds)

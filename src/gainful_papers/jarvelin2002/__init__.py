@@ -203,13 +203,13 @@ def _discounts() -> Section:
         Claim.statement(
             "df = i",
             "a very sharp discount",
-            f"{sharp[-1]:.2f} at rank 10, {100 * sum(added(sharp)[:3]) / sharp[-1]:.0f} % from ranks 1-3",
+            f"{sharp[-1]:.2f} at rank 10, {100 * sum(added(sharp)[:3]) / sharp[-1]:.0f}% from ranks 1-3",
             sharp[-1] < base_2[-1],
         ),
         Claim.statement(
             "b approaches 1",
             "finally only the first document matters",
-            f"b = 1.0001: {100 * GRADES[0] / near_1[-1]:.2f} % from rank 1",
+            f"b = 1.0001: {100 * GRADES[0] / near_1[-1]:.2f}% from rank 1",
             GRADES[0] / near_1[-1] > 0.99,
         ),
         Claim.statement(
@@ -222,9 +222,9 @@ def _discounts() -> Section:
         Claim.statement(
             "b above 100",
             "a very marginal discount",
-            f"{kept[100]:.1f} % of CG left at rank 200",
+            f"{kept[100]:.1f}% of CG left at rank 200",
             kept[100] > 90,
-            f"200 documents of equal gain; with base 10 {kept[10]:.1f} %, with base 2 {kept[2]:.1f} %",
+            f"200 documents of equal gain; with base 10 {kept[10]:.1f}%, with base 2 {kept[2]:.1f}%",
         ),
         Claim.statement(
             "ranks below b without the cut-off",

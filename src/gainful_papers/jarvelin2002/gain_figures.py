@@ -95,7 +95,7 @@ def _gain_claims(a: Panel, b: Panel) -> Iterator[Claim]:
     half, last = a.depth // 2, a.depth
     by_50 = float(b.ideal.values[half - 1] / b.ideal.values[-1])
     what, says = f"(b) ideal at rank {half}, of that at {last}", "most of the higher levels found"
-    finds, note = f"{100 * by_50:.0f} % of the gain", "it holds where that is more than half"
+    finds, note = f"{100 * by_50:.0f}% of the gain", "it holds where that is more than half"
     yield Claim.remark(what, says, finds, by_50 > 0.5, note)
     yield from _distance_claims(a, "0 to 39", "0 to 6")
     yield from _distance_claims(b, "70 to 894", "0 to 197")
@@ -191,7 +191,7 @@ def _reach_claim(panel: Panel, at: int, says: str) -> Claim:
 def _more_to_read(panels: Sequence[Panel]) -> Claim:
     """How much further than with the best run a user has to read with the worst one (section 4)."""
     more: list[float] = []
-    what, says, never = "more documents by the worst run", "100 to 500 %", 0
+    what, says, never = "more documents by the worst run", "100 to 500%", 0
     for panel, at in ((panel, at) for panel in panels for at in _READ_AT):
         ranks = panel.behind_the_best(at)
         reached = [rank for rank in ranks if rank is not None]
@@ -204,7 +204,7 @@ def _more_to_read(panels: Sequence[Panel]) -> Claim:
             more.append(100 * (max(reached) / first - 1))
     if not more and not never:
         return Claim.undecided(what, says, _NOTHING)
-    found = [f"{_span(more, '.0f')} %"] if more else []
+    found = [f"{_span(more, '.0f')}%"] if more else []
     found += [f"{never} of {never + len(more)} not in {panels[0].depth}"] if never else []
     note = f"for what the best run gives by ranks {', '.join(map(str, _READ_AT))}, in Figures 1 and 2 (section 4)"
     return Claim.beside(what, says, ", ".join(found), note)

@@ -69,8 +69,8 @@ def printed_readings() -> Section:
         Claim.number("times as many documents, Figure 1(a)", 3, worst / best, 0),
         Claim.statement(
             "more documents by the worst run (section 4)",
-            "100 to 500 %",
-            ", ".join(f"{value:.0f} %" for value in more),
+            "100 to 500%",
+            ", ".join(f"{value:.0f}%" for value in more),
             all(100 <= value <= 500 for value in more),
             f"read off by the article for the best and the worst run: {read}; in Figure 1(b) the worst run does not "
             "get there within 100",
@@ -136,11 +136,11 @@ def table_1_section(judged: Judged, other: Qrels) -> Section:
     both = sum(count for old, new, count in counts if old and new)
     neither = sum(count for old, new, count in counts if not old and not new)
     claims = [
-        Claim.beside(what, says, f"{100 * part / whole:.1f} %" if whole else "there are none")
+        Claim.beside(what, says, f"{100 * part / whole:.1f}%" if whole else "there are none")
         for what, says, part, whole in (
-            ("old irrelevant that stay irrelevant", "93.8 %", neither, found.documents - relevant),
-            ("old relevant that stay relevant", "75 %", both, relevant),
-            ("old relevant that become irrelevant", "25 %", relevant - both, relevant),
+            ("old irrelevant that stay irrelevant", "93.8%", neither, found.documents - relevant),
+            ("old relevant that stay relevant", "75%", both, relevant),
+            ("old relevant that become irrelevant", "25%", relevant - both, relevant),
         )
     ]
     about = "Two sets of judgments crossed: what the new judges made of what the old ones called relevant or not."

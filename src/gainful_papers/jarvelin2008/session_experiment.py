@@ -224,8 +224,8 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
         "them the best query of each session (not normalised)."
     )
     words = (
-        "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions "
-        "that have several queries and gain anything; as a list: without the discount by query. Levelling off: 95 % of "
+        "Gaining little: less than half of what last queries give. Nearly always: in at least 90% of the sessions "
+        "that have several queries and gain anything; as a list: without the discount by query. Levelling off: 95% of "
         "the gain of 100 ranks."
     )
     if any(queries.unjudged for queries in found.queries.values()):

@@ -159,8 +159,8 @@ _SMALL_CHANGE, _LARGE_CHANGE = 0.05, 0.2
 
 PAIR_RULES = (
     f"Very similar are means less than {_SIMILAR} apart. The others are the {{others}} that nobody's grades come "
-    f"from: their mean does not differ much if it changes by less than {100 * _SMALL_CHANGE:.0f} %, and falls out of "
-    f"proportion if by more than {100 * _LARGE_CHANGE:.0f} %."
+    f"from: their mean does not differ much if it changes by less than {100 * _SMALL_CHANGE:.0f}%, and falls out of "
+    f"proportion if by more than {100 * _LARGE_CHANGE:.0f}%."
 )
 
 
@@ -177,7 +177,7 @@ def pair_claims(
     for measure in MEASURES if others else ():
         means = [fmean(found.mean(run, measure) for run in others) for found in (fewer, more)]
         grows = means[1] / means[0] - 1.0 if means[0] else 0.0
-        finds = f"{means[0]:.3f} to {means[1]:.3f} ({100 * grows:+.1f} %)"
+        finds = f"{means[0]:.3f} to {means[1]:.3f} ({100 * grows:+.1f}%)"
         if measure == "mean NDCG":
             says, holds = "falls out of proportion", grows < -_LARGE_CHANGE
         else:

@@ -436,7 +436,8 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
                 consequence = "Hardly anything that the run retrieved is judged: scores say little."
                 otherwise |= {"severity": "warning", "consequence": consequence}
             if (alike := chunks_of(found, judged)) is not None:
-                otherwise["remedy"] = f"Chunks and documents? {alike[0].upper()}{alike[1:]}."
+                chunks = f"Chunks and documents? {alike[0].upper()}{alike[1:]}."
+                otherwise["remedy"] = f"{otherwise['remedy']} {chunks}" if match else chunks
             example = _pair(match) if match else _unlike(found[0], judged[0])
             yield run.found("unmatched-documents", run.total - run.hits, run.total, example, **otherwise)
     retrieved = set(found)

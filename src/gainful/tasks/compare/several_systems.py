@@ -334,13 +334,14 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     if np.allclose(scores.values, scores.values[:, :1], rtol=1e-9, atol=0.0):
         return [f"All systems have the same score on every {family.unit} {about}: there is nothing to test."]
     found, level = int(family.is_significant.sum()), f"at the {percent_text(family.alpha)} level"
+    everything = "Both" if count == 2 else f"All {count:,}"
     if baseline is not None:
-        subject = f"{found:,} of {count_of(count, 'system')}" if 0 < found < count else f"All {count:,} systems"
+        subject = f"{found:,} of {count_of(count, 'system')}" if 0 < found < count else f"{everything} systems"
         differ = f"{subject} {'differs' if found == 1 else 'differ'}" if found else "No system differs"
         sentences = [f"{differ} significantly from {printable(baseline, 40)} {about}."]
     else:
         sentences = [f"{_best(result).removesuffix('.')} {about}."] if family.rank_intervals else []
-        whole = f"All {count:,} pairs" if count > 1 else "The pair"
+        whole = f"{everything} pairs" if count > 1 else "The pair"
         subject = f"{found:,} of {count:,} pairs" if found < count else whole
         differ = f"{subject} {'differs' if 1 in (found, count) else 'differ'}" if found else "No pair differs"
         sentences.append(f"{differ} significantly {level}{'' if sentences else f' {about}'}.")
