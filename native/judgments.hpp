@@ -215,6 +215,20 @@ class JudgmentIndex {
         if (const uint32_t number = first_number(query, hash)) prefetch(documents_[number - 1].data());
     }
 
+    /// Puts the places of the hashes that may be judged at the front of `places` and returns their number. Without a
+    /// branch, which the processor would often predict wrongly.
+    size_t find_candidates(size_t query, const std::vector<uint64_t>& hashes, std::vector<uint32_t>& places) const {
+        const size_t start = table_offsets_[query], mask = table_offsets_[query + 1] - start - 1;
+        const uint8_t* filter = filter_.data() + start;
+        if (places.size() < hashes.size()) places.resize(hashes.size());
+        size_t found = 0;
+        for (size_t i = 0; i < hashes.size(); ++i) {
+            places[found] = static_cast<uint32_t>(i);
+            found += (filter[filter_byte(hashes[i], mask)] & filter_bit(hashes[i])) != 0;
+        }
+        return found;
+    }
+
     /// The item, or -1 when the document is not judged for the query.
     int32_t find(size_t query, Id document, uint64_t hash) const {
         const uint32_t* table = slots_.data() + table_offsets_[query];

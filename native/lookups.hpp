@@ -28,19 +28,21 @@ void for_each_piece(size_t groups, size_t threads, Work work) {
 /// Groups of at most so many documents need no table.
 constexpr size_t kFew = 32;
 
-/// Calls found(i) for every document i of a group of few that stands before: a bit for each hash tells nearly all apart.
+/// Calls found(i) for every document i of a group of few that stands before: two bits for each hash tell nearly all apart.
 template <class Found>
 void find_few_repeats(const DocumentSpans& documents, size_t begin, const std::vector<uint64_t>& hashes, Found found) {
-    uint64_t bits = 0;
+    uint64_t ones = 0, others = 0;
     for (size_t i = 0; i < hashes.size(); ++i) {
-        const uint64_t bit = uint64_t{1} << (hashes[i] & 63);
-        for (size_t j = 0; (bits & bit) != 0 && j < i; ++j) {
+        const uint64_t one = uint64_t{1} << (hashes[i] & 63), other = uint64_t{1} << (hashes[i] >> 58);
+        const bool may_repeat = ((ones & one) != 0) & ((others & other) != 0);
+        for (size_t j = 0; may_repeat && j < i; ++j) {
             if (hashes[j] == hashes[i] && documents[begin + j] == documents[begin + i]) {
                 found(i);
                 break;
             }
         }
-        bits |= bit;
+        ones |= one;
+        others |= other;
     }
 }
 
@@ -86,14 +88,18 @@ inline Hits find_hits(const JudgmentIndex& index, const int64_t* query, const in
         documents.check(static_cast<size_t>(offsets[first]), static_cast<size_t>(offsets[end]));
         Hits& hits = pieces[first / kPiece];
         std::vector<uint64_t> hashes;
-        std::vector<uint32_t> slots;
+        std::vector<uint32_t> slots, candidates;
         for (size_t list = first; list < end; ++list) {
             const size_t begin = static_cast<size_t>(offsets[list]);
             hashes.resize(static_cast<size_t>(offsets[list + 1]) - begin);
             for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_id(documents[begin + i]);
             find_repeats_in(documents, begin, hashes, slots, [&](size_t) { hits.has_repeats = true; });
-            for (size_t i = 0; query[list] >= 0 && i < hashes.size(); ++i) {
-                const int32_t item = index.find(static_cast<size_t>(query[list]), documents[begin + i], hashes[i]);
+            if (query[list] < 0) continue;
+            const size_t judged = static_cast<size_t>(query[list]);
+            const size_t count = index.find_candidates(judged, hashes, candidates);
+            for (size_t c = 0; c < count; ++c) {
+                const size_t i = candidates[c];
+                const int32_t item = index.find(judged, documents[begin + i], hashes[i]);
                 if (item < 0) continue;
                 hits.place.push_back(static_cast<int64_t>(begin + i));
                 hits.list.push_back(static_cast<int64_t>(list));

@@ -191,7 +191,7 @@ class Run(DocumentColumns):
         _, rows = gather(self.list_offsets, kept)
         return replace(
             self.with_rows(rows, offsets_of(np.diff(self.list_offsets)[kept])),
-            query_ids=tuple(self.query_ids[i] for i in kept.tolist()),
+            query_ids=tuple(map(self.query_ids.__getitem__, kept.tolist())),
             excluded=self.excluded[kept] if self.excluded.size else self.excluded,
         )
 

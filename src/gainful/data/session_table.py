@@ -117,7 +117,7 @@ class SessionTable:
         def picked(values: Any, at: Ints) -> Any:
             if not len(values):
                 return values
-            return values[at] if isinstance(values, np.ndarray) else tuple(values[i] for i in at.tolist())
+            return values[at] if isinstance(values, np.ndarray) else tuple(map(values.__getitem__, at.tolist()))
 
         levels = ((("session_ids", *_SESSION_COLUMNS), kept), (_TURN_COLUMNS, turns), (_ROW_COLUMNS, rows))
         columns = {name: picked(getattr(self, name), at) for names, at in levels for name in names}

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -344,12 +345,12 @@ def _mean(values: Floats, weights: Floats | None) -> float:
 
 
 def factors_together(
-    parts: Sequence[tuple[int, Mapping[str, tuple[str | None, ...]]]], order: Sequence[int]
+    parts: Sequence[tuple[int, Mapping[str, tuple[str | None, ...]]]], order: Sequence[int] | slice
 ) -> dict[str, tuple[str | None, ...]]:
     """The factors of several parts of so many sessions each, one after the other, in an order."""
     names = dict.fromkeys(name for _, factors in parts for name in factors)
-    whole = {name: [each for size, of in parts for each in of.get(name) or (None,) * size] for name in names}
-    return {name: tuple(values[i] for i in order) for name, values in whole.items()}
+    whole = {name: chain.from_iterable(of.get(name) or (None,) * size for size, of in parts) for name in names}
+    return {name: tuple(np.fromiter(values, object)[order].tolist()) for name, values in whole.items()}
 
 
 def _merge_two(one: _Scored, other: _Scored) -> _Scored:

@@ -6,7 +6,8 @@ Which sessions are looked at, and which should be there: judged queries and whol
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, compress, islice, pairwise
+from operator import eq
 from os import PathLike
 from typing import TypeAlias, overload
 
@@ -348,14 +349,16 @@ class _System:
             parts.append((False, missing, np.full((len(how.measures), len(missing)), np.nan), {}))
         are_there, of_parts, raw, factors = zip(*parts, strict=True)
         found, sizes = list(chain(*of_parts)), list(map(len, of_parts))
-        order = sorted(range(len(found)), key=found.__getitem__)
-        again = next((found[i] for i, j in pairwise(order) if found[i] == found[j]), None)
+        ids = sorted(found)
+        again = next(compress(ids, map(eq, ids, ids[1:])), None)
         if again is not None:
             raise InputError(f"{source}: expected every session once, found '{printable(again)}' in two parts")
+        # The sessions of a part are in order: of one part, as most systems have, nothing moves.
+        order = slice(None) if ids == found else sorted(range(len(found)), key=found.__getitem__)
         return Evaluation(
             self._name or source,
             source,
-            tuple(found[i] for i in order),
+            tuple(ids),
             how.measures,
             np.concatenate(raw, axis=1)[:, order],
             np.repeat(are_there, sizes)[order],
