@@ -65,6 +65,9 @@ def test_compressed_and_described_text_is_read_ahead_like_plain_text(files: tupl
     assert all(run.ahead for run in collection.runs.values())
     found = evaluate_runs(collection.judged, collection.runs, [parse("AP")])
     assert [each.raw.tolist() for each in found.values()] == 4 * [[[1.0, 0.5]]]
+    assert collection.runs["mine"].ahead.progress.total == 4 * len(RUN) + len("<SYSDESC>mine</SYSDESC>\n")
+    facts = Collection(files[0], runs, Policy(), Inputs(), want_facts=True)
+    assert not any(run.ahead for run in facts.runs.values()), "facts are places in a text that is held"
 
 
 def test_a_damaged_run_that_is_read_ahead_says_where_it_ends(files: tuple[str, dict[str, str]]) -> None:

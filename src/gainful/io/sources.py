@@ -95,7 +95,9 @@ class Text:
 
     def require_memory(self, per_line: int, more: int = 0) -> None:
         """Refuse the text if it takes too much memory with so many bytes for each of its lines and some more."""
-        size = max(len(self.buffer), self._beside)
+        size, most = max(len(self.buffer), self._beside), most_memory()
+        if most is None or size + per_line * (1 + len(self.buffer)) + more <= most:
+            return  # however short its lines are
         require_memory(self.name, size + per_line * (1 + self.content.count(b"\n")) + more)
 
     @property
