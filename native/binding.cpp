@@ -304,16 +304,48 @@ class TextBlocks {
     BlockJoin join_;
 };
 
+/// What an iterator of Python gives as bytes, read by a thread of ours like a file. What fails there is not told here.
+class Pieces {
+  public:
+    explicit Pieces(nb::object iterator) : iterator_(std::move(iterator)) {}
+
+    int64_t read(char* into, size_t size) {
+        while (rest_.empty()) {
+            const WithInterpreter lock;
+            if (!lock) return -1;
+            piece_ = nb::steal(PyIter_Next(iterator_.ptr()));
+            const bool is_over = !piece_.is_valid() && !PyErr_Occurred();
+            if (!piece_.is_valid() || !PyBytes_Check(piece_.ptr())) {
+                PyErr_Clear();
+                return is_over ? 0 : -1;
+            }
+            rest_ = Id(PyBytes_AS_STRING(piece_.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(piece_.ptr())));
+        }
+        const size_t part = std::min(size, rest_.size());
+        std::memcpy(into, rest_.data(), part);
+        rest_.remove_prefix(part);
+        return static_cast<int64_t>(part);
+    }
+
+    size_t size() const { return BlockJoin::kBlock; }
+    bool is_unchanged() const { return true; }  // the iterator looks after that
+
+  private:
+    nb::object iterator_, piece_;
+    Id rest_;
+};
+
 /// Joins a file block by block. Nothing where it has to be read whole, changes or cannot be read: who reads it then
 /// has the words for it.
-std::optional<Joined> join_blocks(const std::string& path, const JudgmentIndex& index, const JoinOptions& options,
-                                  size_t workers, const Progress& progress, size_t most) {
-    const OpenFile file(path);
+template <class File>
+std::optional<Joined> join_blocks(File& file, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
+                                  const Progress& progress, size_t most) {
     // One byte more than there is, so that all of a small file is one block.
     BlockJoin join(index, options, workers, progress, most, std::min(BlockJoin::kBlock, file.size() + 1));
     while (true) {
         const auto [room, size] = join.room();
         const int64_t bytes = file.read(room, size);
+        progress.add(0);  // which tells whether anybody still waits
         if (bytes < 0 || (bytes > 0 && !join.taken(static_cast<size_t>(bytes)))) return std::nullopt;
         if (bytes == 0) return file.is_unchanged() ? join.finish() : std::nullopt;
     }
@@ -326,7 +358,8 @@ nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOpt
     const std::string name(path.c_str(), path.size());
     {
         const WithoutInterpreter release;
-        joined = join_blocks(name, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()), most);
+        OpenFile file(name);
+        joined = join_blocks(file, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()), most);
     }
     return to_dict_or_none(std::move(joined));
 }
@@ -334,12 +367,18 @@ nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOpt
 /// Reads judgments and joins the runs of some files with them on threads of its own, while Python goes on.
 class JoinJob {
   public:
-    JoinJob(Input<uint8_t> qrels, const nb::list& paths, const JoinOptions& options, int threads, Cells progress_cells, size_t most)
+    JoinJob(Input<uint8_t> qrels, const nb::list& runs, const JoinOptions& options, int threads, Cells progress_cells, size_t most)
         : qrels_(std::move(qrels)), options_(options), progress_cells_(std::move(progress_cells)), most_(most) {
         require(!options.want_rows, "places in a text need the whole text");
-        for (std::string& path : to_strings(paths)) {
+        for (const nb::handle run : runs) {
             runs_.push_back(std::make_unique<RunJob>());
-            runs_.back()->path = std::move(path);
+            if (PyIter_Check(run.ptr())) {
+                require(!options.want_facts, "places in a text need the whole text");
+                runs_.back()->pieces.emplace(nb::borrow(run));
+            } else {
+                const nb::bytes path = nb::cast<nb::bytes>(run);
+                runs_.back()->path.assign(path.c_str(), path.size());
+            }
         }
         thread_ = std::thread([this, workers = at_least_one(threads)] { run(workers); });
     }
@@ -377,6 +416,7 @@ class JoinJob {
   private:
     struct RunJob {
         std::string path;
+        std::optional<Pieces> pieces;  // in the place of a path
         std::vector<char> text;  // where facts are wanted: they are places in it
         std::optional<Joined> joined;
         bool was_given = false;
@@ -409,8 +449,13 @@ class JoinJob {
             try {
                 require(index_ != nullptr, "the judgments have faults");
                 const Progress progress(progress_cells_.data(), &abandoned_);
-                job.joined = options_.want_facts ? join_whole(job, each, progress)
-                                                 : join_blocks(job.path, *index_, options_, each, progress, most_);
+                if (job.pieces) {
+                    job.joined = join_blocks(*job.pieces, *index_, options_, each, progress, most_);
+                } else {
+                    OpenFile file(job.path);
+                    job.joined = options_.want_facts ? join_whole(job, file, each, progress)
+                                                     : join_blocks(file, *index_, options_, each, progress, most_);
+                }
                 job.promise.set_value();
             } catch (...) {
                 job.promise.set_exception(std::current_exception());
@@ -419,8 +464,7 @@ class JoinJob {
         return_freed_memory();
     }
 
-    std::optional<Joined> join_whole(RunJob& job, size_t workers, const Progress& progress) const {
-        const OpenFile file(job.path);
+    std::optional<Joined> join_whole(RunJob& job, const OpenFile& file, size_t workers, const Progress& progress) const {
         size_t used = 0;
         for (int64_t bytes = 1; bytes > 0; used += static_cast<size_t>(bytes)) {
             if (job.text.size() - used < kPiece) job.text.resize(std::max(used + kPiece, used + used / 4));
@@ -950,7 +994,7 @@ NB_MODULE(_core, module) {
     module.def("join_columns", &join_columns_py, nb::arg("run"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
     nb::class_<JoinJob>(module, "JoinJob")
-        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells, size_t>(), nb::arg("qrels"), nb::arg("paths"),
+        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells, size_t>(), nb::arg("qrels"), nb::arg("runs"),
              nb::arg("options"), nb::arg("threads"), nb::arg("progress"), nb::arg("most") = BlockJoin::kMost)
         .def("judgments", &JoinJob::judgments)
         .def("index", &JoinJob::index)

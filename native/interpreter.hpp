@@ -20,13 +20,18 @@ class InterpreterGate {
   public:
     /// To be passed before the lock is asked for: lets no thread through once the interpreter ends, but the one ending it.
     void enter() {
-        ++returning_;
-        if (!closing_ || std::this_thread::get_id() == closer_) return;
-        --returning_;
-        while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+        while (!admits()) std::this_thread::sleep_for(std::chrono::hours(1));
     }
 
-    /// Once the lock is there.
+    /// The same, but says whether it let the thread through.
+    bool admits() {
+        ++returning_;
+        if (!closing_ || std::this_thread::get_id() == closer_) return true;
+        --returning_;
+        return false;
+    }
+
+    /// Once the lock is there, or no longer needed.
     void leave() { --returning_; }
 
     /// In a child process that fork made, whose other threads are gone.
@@ -57,6 +62,27 @@ void watch_interpreter(Register at_exit) {
     pthread_atfork(nullptr, nullptr, [] { interpreter_gate.forget_others(); });
 #endif
 }
+
+/// As long as it lives, a thread of ours has the interpreter's lock, unless the interpreter ends, which waits for it.
+class WithInterpreter {
+  public:
+    WithInterpreter() : is_there_(interpreter_gate.admits()) {
+        if (is_there_) state_ = PyGILState_Ensure();
+    }
+    WithInterpreter(const WithInterpreter&) = delete;
+    WithInterpreter& operator=(const WithInterpreter&) = delete;
+    ~WithInterpreter() {
+        if (!is_there_) return;
+        PyGILState_Release(state_);
+        interpreter_gate.leave();
+    }
+
+    explicit operator bool() const { return is_there_; }
+
+  private:
+    const bool is_there_;
+    PyGILState_STATE state_ = PyGILState_UNLOCKED;
+};
 
 /// As long as it lives, this thread works without the interpreter's lock.
 class WithoutInterpreter {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gainful import Policy, Qrels, Run, UsageError
+from gainful import InputError, Policy, Qrels, Run, UsageError
 from gainful.data.collection import Collection, Inputs, read_once
 from gainful.data.graded import join
 from gainful.data.judged import Judged
@@ -49,6 +52,30 @@ def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[
     [ahead] = evaluate_runs(collection.judged, collection.runs, [parse("RR"), parse("nDCG@10")]).values()
     whole = evaluate_runs(Judged(Qrels.read(files[0]), Policy()), files[1], [parse("RR"), parse("nDCG@10")])
     assert np.array_equal(ahead.raw, whole["mine"].raw)
+
+
+def test_compressed_and_described_text_is_read_ahead_like_plain_text(files: tuple[str, dict[str, str]]) -> None:
+    folder = Path(files[0]).parent
+    (folder / "1.gz").write_bytes(gzip.compress(RUN[:30].encode()) + gzip.compress(RUN[30:].encode()))
+    (folder / "2.xz").write_bytes(lzma.compress(RUN.encode()))
+    (folder / "3").write_text(f"<SYSDESC>mine</SYSDESC>\n{RUN}")
+    (folder / "qrels.bz2").write_bytes(bz2.compress(QRELS.encode()))
+    runs = {name: str(folder / name) for name in ("1.gz", "2.xz", "3")}
+    collection = collected((str(folder / "qrels.bz2"), files[1] | runs))
+    assert all(run.ahead for run in collection.runs.values())
+    found = evaluate_runs(collection.judged, collection.runs, [parse("AP")])
+    assert [each.raw.tolist() for each in found.values()] == 4 * [[[1.0, 0.5]]]
+    assert collection.runs["mine"].ahead.progress.total == 4 * len(RUN) + len("<SYSDESC>mine</SYSDESC>\n")
+    facts = Collection(files[0], runs, Policy(), Inputs(), want_facts=True)
+    assert not any(run.ahead for run in facts.runs.values()), "facts are places in a text that is held"
+
+
+def test_a_damaged_run_that_is_read_ahead_says_where_it_ends(files: tuple[str, dict[str, str]]) -> None:
+    path = Path(files[0]).parent / "cut.gz"
+    path.write_bytes(gzip.compress(RUN.encode())[:-9])
+    collection = collected((files[0], {"cut": str(path)}))
+    with pytest.raises(InputError, match=r"cut\.gz: expected gzip data, found a damaged file \(it ends"):
+        evaluate_runs(collection.judged, collection.runs, [parse("AP")])
 
 
 def test_what_is_not_plain_text_is_read_as_usual(files: tuple[str, dict[str, str]]) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,44 @@ def test_a_job_gives_what_the_calls_give(paths: list[bytes], threads: int) -> No
     assert progress[0] == sum(map(len, RUNS[:2]))
 
 
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_a_run_in_pieces_is_joined_like_a_file(paths: list[bytes], size: int) -> None:
+    def pieces(text: bytes) -> Iterator[bytes]:
+        for at in range(0, len(text), size):
+            yield text[at : at + size]
+            yield b""
+
+    progress = cells()
+    job = core.JoinJob(QRELS, [*map(pieces, RUNS), *paths], OPTIONS, 2, progress)
+    job.judgments()
+    for i in range(2):
+        assert same(job.joined(i)[0], job.joined(len(RUNS) + i)[0])
+    assert job.joined(2) == (None, None)
+    assert progress[0] == 2 * sum(map(len, RUNS[:2]))
+
+
+def test_what_fails_in_an_iterator_is_left_to_who_reads_the_run_again() -> None:
+    def failing() -> Iterator[bytes]:
+        yield RUNS[0]
+        raise ValueError("damaged")
+
+    job = core.JoinJob(QRELS, [failing(), iter([RUNS[0], "text"])], OPTIONS, 1, cells())
+    assert job.joined(0) == job.joined(1) == (None, None)
+    with pytest.raises(ValueError, match="places in a text need the whole text"):
+        core.JoinJob(QRELS, [failing()], core.JoinOptions(0, 0, False, False, 0, want_facts=True), 1, cells())
+
+
+def test_a_job_that_waits_for_an_endless_iterator_can_be_dropped_and_does_not_outlive_the_interpreter() -> None:
+    code = (
+        "from array import array; from itertools import repeat; from gainful.kernel import _core;"
+        "start = lambda: _core.JoinJob(b'q 0 d 1', [repeat(b'#')] * 2, _core.JoinOptions(0, 0, False, False, 0), 2,"
+        "                              array('q', [0, 0]));"
+        "job = start(); del job; job = start(); job.judgments()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     for options in (OPTIONS, core.JoinOptions(0, 0, False, False, 0, want_facts=True)):
         job = core.JoinJob(QRELS, [bytes(tmp_path / "nothing"), bytes(tmp_path)], options, 1, cells())
@@ -103,6 +142,7 @@ def test_a_job_without_memory_is_an_error_of_its_own() -> None:
     code = """
 import resource, sys
 from array import array
+from collections.abc import Iterator
 from gainful.kernel import _core
 def run(runs):
     options = _core.JoinOptions(0, 0, False, False, 0)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, FORMATS, PER_QUERY, Reading, first_line, format_of
-from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, hash_ahead, max_list_bytes, open_source, plain_text
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, file_text, hash_ahead, max_list_bytes, open_source
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, current_progress
@@ -73,7 +73,7 @@ def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> No
 def _names_in_header(source: object) -> list[str] | None:
     """The names of columns that a source begins with; None where they are not known without reading more."""
     if isinstance(source, (str, os.PathLike)):
-        text = plain_text(os.fspath(source))
+        text = file_text(os.fspath(source))
         line = b"" if text is None or text.head[:4] == b"PAR1" else first_line(text.head)
         if text is None or not line or len(line) == HEAD:
             return None
@@ -305,7 +305,7 @@ _MOST_DIGITS = 16  # of a feature's number
 
 
 class Collection:
-    """Judgments, prepared under a policy, and runs by name. Plain TREC text is being read from the beginning, unless
+    """Judgments, prepared under a policy, and runs by name. TREC text in files is being read from the beginning, unless
     runs are joined in another way or more than once, and ``ahead`` is False; anything else when it is asked for."""
 
     def __init__(
@@ -372,7 +372,7 @@ class Collection:
 
 
 class ReadAhead:
-    """Judgments and runs in plain TREC text that the core is reading."""
+    """Judgments and runs in TREC text that the core is reading, from plain or compressed files."""
 
     def __init__(self, texts: Sequence[Text], policy: Policy, progress: Progress, job: JoinJob) -> None:
         self.policy, self.progress, self.job = policy, progress, job
@@ -392,23 +392,23 @@ class ReadAhead:
         want_facts: bool = False,
         hashed: bool = False,
     ) -> ReadAhead | None:
-        """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
+        """Starts to read, if the core can and all files are TREC text; else None, and they are read as usual.
 
         ``is_trec`` decides that by a file and whether it is a run. ``hashed``: also hash the files at the same time.
         """
-        texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
+        texts = [text for path in (qrels, *runs) if (text := file_text(path)) is not None]
         most = max_list_bytes()
-        if want_facts and any(4 * text.file_size > most for text in texts):
-            return None  # reading them whole raises the error
+        if want_facts and any(text.path is None or 4 * text.file_size > most for text in texts):
+            return None  # they are read whole, which may raise an error
         if not hasattr(core, "JoinJob") or not (
             len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):
             return None
         texts[0].require_memory(FORMATS["trec"].per_line)
         progress.total += sum(text.file_size for text in texts[1:])
-        paths = [os.fsencode(path) for path in runs]
+        read = [_pieces(text, progress) if text.path is None else os.fsencode(text.path) for text in texts[1:]]
         options = policy.join_options(want_facts=want_facts)
-        job = core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells, most)
+        job = core.JoinJob(texts[0].buffer, read, options, threads, progress.cells, most)
         if hashed:
             hash_ahead(text.name for text in texts)
         return cls(texts, policy, progress, job)
@@ -430,6 +430,13 @@ class ReadAhead:
         from gainful.data.run import RunSource
 
         return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self.texts)]
+
+
+def _pieces(text: Text, progress: Progress) -> Iterator[bytes]:
+    """The text as a thread of the core asks for it."""
+    for piece in text.pieces():
+        progress.total += len(piece)
+        yield piece
 
 
 class _RunAhead:

@@ -29,8 +29,8 @@ _DESCRIPTION = b"<SYSDESC>"
 COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 #: How much of a source is looked at to recognise it.
 HEAD = 1 << 16
-#: How much of it is read at a time.
-_PIECE = 1 << 22
+#: How much of it is read at a time, and of what is compressed at first.
+_PIECE, _FIRST_INPUT = 1 << 22, 1 << 14
 _SMALLEST_STEP = 128
 #: How much of it is split into lines at a time.
 _PART = 1 << 18
@@ -95,7 +95,9 @@ class Text:
 
     def require_memory(self, per_line: int, more: int = 0) -> None:
         """Refuse the text if it takes too much memory with so many bytes for each of its lines and some more."""
-        size = max(len(self.buffer), self._beside)
+        size, most = max(len(self.buffer), self._beside), most_memory()
+        if most is None or size + per_line * (1 + len(self.buffer)) + more <= most:
+            return  # however short its lines are
         require_memory(self.name, size + per_line * (1 + self.content.count(b"\n")) + more)
 
     @property
@@ -391,13 +393,13 @@ def _refuse_changed(file: IO[bytes], state: os.stat_result, path: str) -> None:
         raise InputError(f"{path}: changed while being read", "run the command again once the file is whole")
 
 
-def plain_text(path: str) -> Text | None:
-    """The text of a file that needs nothing but reading; None for anything that takes more or fails."""
+def file_text(path: str) -> Text | None:
+    """The text of a file that can be read from its beginning again; None for anything else, or if that fails."""
     if not os.path.isfile(path):
         return None
     try:
         text = open_source(path)
-        return text if text.path is not None and text.head else None
+        return text if text.head else None
     except InputError:
         return None
 
@@ -501,10 +503,11 @@ def _decompressed(raw: Iterable[bytes | bytearray], compression: _Compression, n
 
     def parts() -> Iterator[bytes]:
         nonlocal read
-        size = compression.input_size
+        size = min(_FIRST_INPUT, compression.input_size)  # little of it is read for the head
         for piece in raw:
-            for at in range(0, len(piece), size):
-                part = bytes(memoryview(piece)[at : at + size])
+            at = 0
+            while part := bytes(memoryview(piece)[at : at + size]):
+                at, size = at + size, min(2 * size, compression.input_size)
                 read += len(part)
                 yield part
 

@@ -24,6 +24,7 @@ reported, not duplicates.
 """
 
 from array import array
+from collections.abc import Iterator
 from typing import Final, TypedDict
 
 import numpy as np
@@ -228,7 +229,9 @@ def join_file(
     """The same of a plain file; None also where it cannot be read or changes. Only in the compiled core."""
 
 class JoinJob:
-    """Reads judgments and joins the runs of plain files with them on threads of its own, while the caller goes on.
+    """Reads judgments and joins runs with them on threads of its own, while the caller goes on.
+
+    A run is the path of a plain file, or an iterator of its text in pieces, which the threads ask for the next one.
 
     Only in the compiled core. Judgments may be any contiguous bytes, so that nothing here needs NumPy until a result is
     asked for. Each result waits for its part of the work and is to be asked for once (ValueError the second time);
@@ -239,7 +242,7 @@ class JoinJob:
     def __init__(
         self,
         qrels: Buffer,
-        paths: list[bytes],
+        runs: list[bytes | Iterator[bytes]],
         options: JoinOptions,
         threads: int,
         progress: Cells,
