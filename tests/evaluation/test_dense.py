@@ -394,7 +394,6 @@ def test_what_users_had_before(measures: list[str]) -> None:
         [*seen],
         again,
         np.concatenate([again, again]).astype(np.uint32),
-        again.tolist(),
         np.nonzero(seen),
         csr_matrix(seen),
         Tensor(seen.astype(np.uint8)),
@@ -427,13 +426,14 @@ def test_items_that_a_user_had_leave_the_list_and_not_the_recall_base() -> None:
     """User 0 had item 1, the best. Of two users in training one had item 0, and one had item 1: 1 bit each."""
     scores, grades = np.array([[0.2, 0.9, 0.1], [0.7, 0.4, 0.5]]), np.array([[1, 1, 0], [0, 0, 1]])
     found = evaluate_arrays(scores, grades, ["R@2", "RR"], exclude=(np.array([0]), np.array([1])))
+    assert found.explain("RR", 0).value == 1
     assert found.by_query("R@2") == {"0": 0.5, "1": 1.0} and found.by_query("RR") == {"0": 1.0, "1": 0.5}
     assert "1 retrieved document left out (exclude)" in "\n".join(found.notices)
     assert "1 relevant document among those to be left out: no run can have them" in "\n".join(found.notices)
     for nothing in (np.zeros((2, 3), bool), csr_matrix((2, 3))):
         nobody = evaluate_arrays(scores, grades, ["R@2", "RR"], exclude=nothing)
         assert nobody.by_query("RR") == {"0": 1.0, "1": 0.5} and not any("exclude" in line for line in nobody.notices)
-    bits = evaluate_arrays(scores, grades, "Novelty@1", training=[[0, 0], [0, 2], [7, 2], [7, 1]])
+    bits = evaluate_arrays(scores, grades, "Novelty@1", training=np.array([[0, 0], [0, 2], [7, 2], [7, 1]]))
     assert bits.by_query("Novelty@1") == {"0": 1.0, "1": 1.0}
 
 
@@ -465,7 +465,11 @@ def test_what_is_refused() -> None:
             {"scores": grades, "relevance": grades, "exclude": np.zeros((2, 3))},
             r"exclude: the matrix differs in form from the results\nhint: give matrix.nonzero\(\)",
         ),
-        ({"scores": grades, "relevance": grades, "exclude": [[0, -1]]}, "exclude: expected as many row numbers"),
+        (
+            {"scores": grades, "relevance": grades, "exclude": np.array([[0, -1]])},
+            "exclude: expected as many row numbers",
+        ),
+        ({"scores": grades, "relevance": grades, "exclude": [[0, 1], [1]]}, "exclude: lists of integers may be index"),
         ({"scores": grades, "relevance": grades, "training": ([1], [0, 1])}, "training: expected as many row numbers"),
         ({"scores": grades, "relevance": grades, "training": ([0.5], [1])}, "training: expected whole numbers"),
         (

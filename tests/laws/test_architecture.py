@@ -71,7 +71,7 @@ MOST_LINES = {
     "cli": 3_200,
     "compat": 1_790,
     "data": 3_920,
-    "evaluation": 4_351,
+    "evaluation": 4_353,
     "io": 5_320,
     "kernel": 1_350,
     "measures": 10_020,

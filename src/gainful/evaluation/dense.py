@@ -68,7 +68,7 @@ def evaluate_arrays(
     score of minus infinity is that of a candidate that was not ranked: its grade counts.
 
     ``exclude`` and ``training`` are what users had before, as in :func:`evaluate`: a matrix of users and items whose
-    nonzero cells count, dense or of SciPy, or index pairs, as integers of shape (n, 2) or a pair of arrays, rows and
+    nonzero cells count, dense or of SciPy, or index pairs: an integer array of shape (n, 2), or arrays of rows and of
     columns. A matrix given as ``exclude`` has the form of the results. ``items`` is a table by item number.
 
     All else is as if numbers of rows and items were ids in dicts: ``evaluate({row: {item: grade}}, {row: {item:
@@ -179,6 +179,8 @@ class _Cells(NamedTuple):
         pairs = given.nonzero() if hasattr(given, "toarray") else given
         if not isinstance(pairs, tuple):
             flat, offsets = _rows(given, what, _NUMBERS)
+            if isinstance(given, list) and flat.dtype.kind in _WHOLE:
+                raise UsageError(f"{what}: lists of integers may be index pairs, items or a matrix", "give an array")
             if flat.dtype.kind not in _WHOLE or np.any(np.diff(offsets) != 2):
                 if form is not None and not np.array_equal(offsets, form.offsets):
                     raise UsageError(f"{what}: the matrix differs in form from the results", "give matrix.nonzero()")
