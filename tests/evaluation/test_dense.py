@@ -335,12 +335,106 @@ def test_all_that_speaks_dlpack() -> None:
         assert evaluate_arrays(Tensor(scores, True), grades, "RR").mean("RR") == 0.75
 
 
+class TorchTensor(Tensor):
+    """A tensor as PyTorch has it: on a GPU or with a gradient, NumPy reads it only once it is detached and copied."""
+
+    is_detached = False
+
+    def detach(self) -> TorchTensor:
+        detached = TorchTensor(self._array, self._is_far)
+        detached.is_detached = True
+        return detached
+
+    def cpu(self) -> Tensor:
+        assert self.is_detached
+        return Tensor(self._array)
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError("it has a gradient, or is on a GPU")
+
+
+def test_tensors_of_torch_on_any_device() -> None:
+    scores, grades = TorchTensor([[0.1, 0.9], [0.2, 0.1]], True), TorchTensor([[1, 0], [1, 0]])
+    assert evaluate_arrays(scores, grades, "RR").mean("RR") == 0.75
+    seen = TorchTensor([[False, True], [False, False]], True)
+    assert evaluate_arrays(scores, grades, "RR", exclude=seen).mean("RR") == 1
+
+
 def test_torch() -> None:
     torch = pytest.importorskip("torch")
     scores = torch.tensor([[0.1, 0.9], [0.2, 0.1]], requires_grad=True)
-    with pytest.raises(InputError, match=r"scores: expected an array .* found Tensor .*gradient"):
-        evaluate_arrays(scores, torch.tensor([[1, 0], [1, 0]]), "RR")
-    assert evaluate_arrays(scores.detach(), torch.tensor([[1, 0], [1, 0]]), "RR").mean("RR") == 0.75
+    assert evaluate_arrays(scores, torch.tensor([[1, 0], [1, 0]]), "RR").mean("RR") == 0.75
+    with pytest.raises(InputError, match=r"scores: expected an array .* found Tensor .*\n.*float"):
+        evaluate_arrays(scores.bfloat16(), torch.tensor([[1, 0], [1, 0]]), "RR")
+
+
+USERS = ["nDCG@5", "R@5", "Novelty@4", "Serendipity@4", "ILD@4", "Coverage@4", "Gini@4", "HitRate@3"]
+
+
+@pytest.mark.usefixtures("block")
+@pytest.mark.parametrize("measures", [USERS, ["Coverage@4", "Novelty@4"], ["nDCG@5", "R@30"]])
+def test_what_users_had_before(measures: list[str]) -> None:
+    """Rows 3 and 12 had nothing, row 5 had all, and 12 of the items are in no list."""
+    random = np.random.default_rng(4)
+    scores, shape = random.random((13, 30)), (13, 30)
+    scores[:, 18:] = -np.inf
+    grades = random.integers(0, 3, shape) * (random.random(shape) < 0.3)
+    seen = random.random(shape) < 0.3
+    seen[[3, 12]], seen[5] = False, True
+    kinds = {item: "|".join(kind for kind in "abcd" if (item + ord(kind)) % 3) for item in range(20)}
+    had = {row: np.flatnonzero(seen[row]).tolist() for row in range(13) if seen[row].any()}
+    run = as_dicts(scores, np.isfinite(scores))
+    wanted = evaluate(as_dicts(grades, grades >= 0), run, measures, exclude=had, training=had, items=kinds)
+    again = np.argwhere(seen)[random.permutation(np.count_nonzero(seen))]
+    for form in (
+        seen,
+        seen.astype(np.float32),
+        np.where(seen, 2.5, np.nan),
+        seen.astype(int),
+        [*seen],
+        again,
+        np.concatenate([again, again]).astype(np.uint32),
+        np.nonzero(seen),
+        csr_matrix(seen),
+        Tensor(seen.astype(np.uint8)),
+    ):
+        found = evaluate_arrays(scores, grades, measures, exclude=form, training=form, items=kinds)
+        assert_same(found, wanted)
+        assert replace(found.facts, notes=()) == replace(wanted.facts, notes=())
+        assert [line.replace("<arrays>", "<dict>") for line in found.notices] == [*wanted.notices]
+    # Lists of items, and a mask of their form; what it leaves out was retrieved at all.
+    order = np.argsort(-scores[:, :18], axis=1)
+    order[4, 9:] = -1
+    lists = {row: [item for item in items.tolist() if item >= 0] for row, items in enumerate(order)}
+    gone = np.take_along_axis(seen, order, axis=1) & (order >= 0)
+    of_lists = {row: order[row][gone[row]].tolist() for row in range(13) if gone[row].any()}
+    truth = as_dicts(grades, grades >= 0)
+    wanted = evaluate(truth, lists, measures, exclude=of_lists, training=had, items=kinds)
+    found = evaluate_arrays(
+        ranked_items=order,
+        relevance=grades,
+        measures=measures,
+        exclude=np.take_along_axis(seen, order, axis=1),
+        training=seen,
+        items=kinds,
+    )
+    assert_same(found, wanted)
+    assert replace(found.facts, notes=()) == replace(wanted.facts, notes=())
+
+
+def test_items_that_a_user_had_leave_the_list_and_not_the_recall_base() -> None:
+    """User 0 had item 1, the best. Of two users in training one had item 0, and one had item 1: 1 bit each."""
+    scores, grades = np.array([[0.2, 0.9, 0.1], [0.7, 0.4, 0.5]]), np.array([[1, 1, 0], [0, 0, 1]])
+    found = evaluate_arrays(scores, grades, ["R@2", "RR"], exclude=(np.array([0]), np.array([1])))
+    assert found.explain("RR", 0).value == 1
+    assert found.by_query("R@2") == {"0": 0.5, "1": 1.0} and found.by_query("RR") == {"0": 1.0, "1": 0.5}
+    assert "1 retrieved document left out (exclude)" in "\n".join(found.notices)
+    assert "1 relevant document among those to be left out: no run can have them" in "\n".join(found.notices)
+    for nothing in (np.zeros((2, 3), bool), csr_matrix((2, 3))):
+        nobody = evaluate_arrays(scores, grades, ["R@2", "RR"], exclude=nothing)
+        assert nobody.by_query("RR") == {"0": 1.0, "1": 0.5} and not any("exclude" in line for line in nobody.notices)
+    bits = evaluate_arrays(scores, grades, "Novelty@1", training=np.array([[0, 0], [0, 2], [7, 2], [7, 1]]))
+    assert bits.by_query("Novelty@1") == {"0": 1.0, "1": 1.0}
 
 
 def test_what_is_refused() -> None:
@@ -367,6 +461,17 @@ def test_what_is_refused() -> None:
         ({"ranked_items": [[1]], "relevant_items": [[1, 2]], "relevance": [[1]]}, "a value for each of relevant_items"),
         ({"ranked_items": [[1]], "relevant_items": [np.array([2**63], np.uint64)]}, "below 2"),
         ({"ranked_items": [[1]], "relevant_items": [[]]}, "at least one judgment"),
+        (
+            {"scores": grades, "relevance": grades, "exclude": np.zeros((2, 3))},
+            r"exclude: the matrix differs in form from the results\nhint: give matrix.nonzero\(\)",
+        ),
+        (
+            {"scores": grades, "relevance": grades, "exclude": np.array([[0, -1]])},
+            "exclude: expected as many row numbers",
+        ),
+        ({"scores": grades, "relevance": grades, "exclude": [[0, 1], [1]]}, "exclude: lists of integers may be index"),
+        ({"scores": grades, "relevance": grades, "training": ([1], [0, 1])}, "training: expected as many row numbers"),
+        ({"scores": grades, "relevance": grades, "training": ([0.5], [1])}, "training: expected whole numbers"),
         (
             {"ranked_items": [[4], [1, 2, 1]], "relevant_items": [[1], [2]]},
             r"ranked_items\[1\]\[2\]: .*'1' again for query '1'.*ranked_items\[1\]\[0\]",

@@ -64,14 +64,14 @@ TASKS = [
 
 
 #: The most parameters of a function; the signatures of questions are generated from their options.
-MOST_PARAMETERS = 12
+MOST_PARAMETERS = 13
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
     "cli": 3_220,
     "compat": 1_790,
     "data": 4_140,
-    "evaluation": 4_320,
+    "evaluation": 4_353,
     "io": 5_560,
     "kernel": 1_370,
     "measures": 10_020,

@@ -28,6 +28,7 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gainful.data.items import ItemsLike
     from gainful.data.queries import QueriesLike
     from gainful.evaluation.evaluations import Evaluation
     from gainful.kernel.core import Joined
@@ -49,6 +50,9 @@ def evaluate_arrays(
     ranked_items: Any = None,
     relevant_items: Any = None,
     mask: Any = None,
+    exclude: Any = None,
+    training: Any = None,
+    items: ItemsLike | None = None,
     policy: Policy | str | None = None,
     queries: QueriesLike | None = None,
     name: str = "<arrays>",
@@ -62,6 +66,10 @@ def evaluate_arrays(
     and offsets; numbers of items below 0 are none. ``scores`` and ``relevance`` by column are of the same form. Where
     ``mask``, in the form of the results, is False, a candidate does not count, nor does its grade beside ``scores``. A
     score of minus infinity is that of a candidate that was not ranked: its grade counts.
+
+    ``exclude`` and ``training`` are what users had before, as in :func:`evaluate`: a matrix of users and items whose
+    nonzero cells count, dense or of SciPy, or index pairs: an integer array of shape (n, 2), or arrays of rows and of
+    columns. A matrix given as ``exclude`` has the form of the results. ``items`` is a table by item number.
 
     All else is as if numbers of rows and items were ids in dicts: ``evaluate({row: {item: grade}}, {row: {item:
     score}})``. Ids are compared as texts, so that ties=docid-desc has item 9 before item 10.
@@ -89,6 +97,8 @@ def evaluate_arrays(
             f"{name}: expected a grade for each of {wanted:,} candidates in relevance[{row}], found {found:,}",
             "numbers of items, not values by column, are ranked_items= (best first) and relevant_items=",
         )
+    seen = None if exclude is None else _Cells.of_pairs(name, "exclude", exclude, results)
+    had = None if training is None else _Cells.of_pairs(name, "training", training)
     notes: tuple[str, ...] = ()
     if mask is not None:
         flat, offsets = _rows(mask, "mask", "biu")
@@ -105,18 +115,20 @@ def evaluate_arrays(
         results = results.only(~np.isneginf(results.value))  # others write it where an item is not ranked
     for cells in (results, truth):
         cells.refuse_infinite()
-    texts, wanted, settled = _Texts(results, truth), parse_all(measures), Policy.of(policy)
+    texts, wanted, settled = _Texts(results, truth, *filter(None, (seen, had))), parse_all(measures), Policy.of(policy)
+    exclusion, taken = (None if cells is None else _had(cells, texts) for cells in (seen, had))
 
     def qrels_of(truth: _Cells) -> Qrels:
         qrels = Qrels.from_rows(_cell_rows(truth, texts, 0, truth.size))
-        return replace(qrels, notes=(*qrels.notes, *notes))
+        qrels = replace(qrels, notes=(*qrels.notes, *notes))
+        return qrels if items is taken is None else qrels.with_items(items, taken)
 
     def evaluated(judged: Judged, ranks: _Ranks | None = None) -> Evaluation:
         ranked = None if ranks is None else ranks.join
         run = RunSource(name=name, blocks=lambda least: _runs(results, texts, least), ranked=ranked)
-        return evaluate_runs(judged, {name: run}, wanted, queries=queries, threads=threads)[name]
+        return evaluate_runs(judged, {name: run}, wanted, exclude=exclusion, queries=queries, threads=threads)[name]
 
-    ranks = _Ranks.of(results, truth, wanted, settled, thread_count(threads))
+    ranks = _Ranks.of(results, truth, wanted, settled, thread_count(threads)) if exclusion is None else None
     if ranks is not None:
         qrels, unlisted = qrels_of(ranks.truth), None
         left_out = (truth.counts - ranks.truth.counts)[by_text(truth.size)]
@@ -160,6 +172,26 @@ class _Cells(NamedTuple):
         if what == "relevance" and value is not None and not _is_finite(value) and np.isnan(value).any():
             cells = cells.only(~np.isnan(value))
         return cells
+
+    @classmethod
+    def of_pairs(cls, name: str, what: str, given: Any, form: _Cells | None = None) -> _Cells:
+        """The nonzero cells of a matrix, which has the form of the results if one is given, or cells by row, column."""
+        pairs = given.nonzero() if hasattr(given, "toarray") else given
+        if not isinstance(pairs, tuple):
+            flat, offsets = _rows(given, what, _NUMBERS)
+            if isinstance(given, list) and flat.dtype.kind in _WHOLE:
+                raise UsageError(f"{what}: lists of integers may be index pairs, items or a matrix", "give an array")
+            if flat.dtype.kind not in _WHOLE or np.any(np.diff(offsets) != 2):
+                if form is not None and not np.array_equal(offsets, form.offsets):
+                    raise UsageError(f"{what}: the matrix differs in form from the results", "give matrix.nonzero()")
+                cells = cls(name, what, offsets, None, None) if form is None else form._replace(what=what)
+                return cells.only(np.nan_to_num(flat) != 0)
+            pairs = (flat[::2], flat[1::2])
+        rows = [_rows([each], what, _WHOLE)[0] for each in pairs]
+        if len(rows) != 2 or rows[0].size != rows[1].size or min(each.min(initial=0) for each in rows) < 0:
+            raise UsageError(f"{what}: expected as many row numbers as column numbers, none of them below 0")
+        row, item = (each.astype(np.int64) for each in rows)
+        return cls(name, what, offsets_of(np.bincount(row, minlength=1)), item[np.argsort(row, kind="stable")], None)
 
     @property
     def size(self) -> int:
@@ -326,6 +358,12 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
     return Rows(query_ids, rows_of_lists(bounds), texts.spans(item), value, origin)
 
 
+def _had(cells: _Cells, texts: _Texts) -> Run:
+    """The items of each user, without users that had none."""
+    run = Run.from_rows(_cell_rows(cells, texts, 0, cells.size)._replace(value=None), cells.what)
+    return run.take(np.flatnonzero(np.diff(run.list_offsets)))
+
+
 def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
     """The lists in blocks of at least so many cells."""
     first = 0
@@ -375,6 +413,8 @@ def _array(given: Any, what: str) -> NDArray[Any]:
         raise UsageError(
             f"{what}: expected an array without a mask, found a masked one", "give x.data, and mask=~x.mask"
         )
+    if hasattr(given, "detach"):  # of PyTorch: on a GPU, or with a gradient
+        given = given.detach().cpu()
     if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
         return np.asarray(given)
     on_cpu: dict[str, Any] = {} if given.__dlpack_device__()[0] == 1 else {"device": "cpu"}
@@ -383,5 +423,5 @@ def _array(given: Any, what: str) -> NDArray[Any]:
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
             f"{what}: expected an array that NumPy can read, found {type(given).__name__} ({error})",
-            "of PyTorch: .detach().cpu(), and .float() of bfloat16; of CuPy: cupy.asnumpy(...)",
+            "of PyTorch: .float() of bfloat16; of CuPy: cupy.asnumpy(...)",
         ) from error
