@@ -68,7 +68,7 @@ MOST_PARAMETERS = 12
 
 #: The most lines of Python per room, a little above what is there.
 MOST_LINES = {
-    "cli": 3_200,
+    "cli": 3_212,
     "compat": 1_790,
     "data": 3_920,
     "evaluation": 4_335,
@@ -78,7 +78,7 @@ MOST_LINES = {
     "pages": 840,
     "render": 2_572,
     "stats": 6_400,
-    "tasks": 15_885,
+    "tasks": 15_930,
     "top": 1_920,
     "gainful_papers": 6_600,
     "tests": 51_080,

@@ -330,5 +330,6 @@ class Board(NamedTuple):
         if getattr(found.measure, "discount", None) == "burges2005":
             other = found.measure.replace(discount="jarvelin2002")
             value = explain_runs(other, qrels, runs, _TYPED_QUERY, policy).value
-            beside = f"With the discount of Järvelin and Kekäläinen (2002), {other} is {_or_undefined(value or 0.0)}."
+            if value is not None:
+                beside = f"With the discount of Järvelin and Kekäläinen (2002), {other} is {figure(value)}."
         return replace(found, named="these grades", change=change, beside=beside)

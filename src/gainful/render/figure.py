@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from gainful._version import __version__
-from gainful.errors import MissingExtraError, UsageError
+from gainful.errors import MissingExtraError, UsageError, for_asker
 from gainful.pages.charts import (
     LONGEST_NAME,
     Boxes,
@@ -167,7 +167,8 @@ def _slide(charts: Sequence[Chart], looks: Looks, signatures: Sequence[str], nee
             best = figure
         if best is not None:
             return best
-    raise UsageError(f"size: expected charts that fit on a slide, found {len(charts)}", "draw several figures")
+    name = for_asker("--figure-size", "size")
+    raise UsageError(f"{name}: expected charts that fit on a slide, found {len(charts)}", "draw several figures")
 
 
 class _Sheet:

@@ -20,7 +20,7 @@ from gainful.frozen import dataclass, fields, replace
 from gainful.measures.base import Measure
 from gainful.notation import choose, letter, nearest, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Column, Detail, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
 from gainful.render import Page
 from gainful.stats.catalogues import BAYES, MOST_WITH_LETTERS, UNPAIRED_TESTS
@@ -354,7 +354,7 @@ class PairedComparison(Comparison):
             below.append(units_text(len(matrix.queries), 0, matrix.unit, matrix.unanswered.items()))
         tables = [replace(table, notes=(*table.notes, *below)) for table in tables]
         for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
-        return replace(page, parts=(*tables, *for_machines))
+        return replace(page, parts=(*tables, *for_machines, Detail(tuple(page.charts))))
 
     def table(self, only: str = "means", *, places: int = 4, marks: str | None = None, sort: str = "best") -> Page:
         """One table: ``comparison.table(marks="daggers").save("means.tex")``."""
