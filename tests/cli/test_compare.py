@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gainful.errors import UsageError
+
 # Ten queries; all differences but one are for b.
 A = [0.10, 0.20, 0.30, 0.25, 0.40, 0.15, 0.50, 0.35, 0.20, 0.10]
 B = [0.20, 0.35, 0.35, 0.45, 0.50, 0.20, 0.45, 0.60, 0.30, 0.30]
@@ -522,9 +524,13 @@ class TestFormats:
             assert all((command.directory / name).exists() for name in ("t.tex", "t.svg"))
             (command.directory / "t.svg").unlink()
 
-    def test_a_refusal_writes_neither(self, five, command):
-        (command.directory / "folder.tex").mkdir()
-        assert five("-o", "folder.tex", "--figure", "t.svg").code > 0
+    def test_a_refusal_writes_neither(self, five, command, monkeypatch):
+        def refuse(*_):
+            raise UsageError("the results cannot be written")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("gainful.cli.options.write", refuse)
+            assert five("-o", "t.tex", "--figure", "t.svg").code == 2
         assert five("-o", "t.tex", "--label", "none=X", "--figure", "t.svg").code == 2
         assert not any((command.directory / name).exists() for name in ("t.tex", "t.svg"))
 

@@ -303,6 +303,14 @@ class TestCharts:
             expected += [(system, "s1", scores.queries[i], scores.column(system)[i]) for i in worst]
         assert [row[:4] for row in table.rows] == expected and expected
 
+    def test_queries_are_shown_without_their_weights_and_only_if_a_system_is_behind(self) -> None:
+        """Means count weights, 3 for q1: 0.75 and 0.6. On q1, where b is behind, a scores 0.9 and b 0.5."""
+        scores = {"a": {"q1": 0.9, "q2": 0.3}, "b": {"q1": 0.5, "q2": 0.9}, "c": {"q1": 0.0, "q2": 0.0}}
+        about = gainful.Queries({"q1": {"visits": "3"}, "q2": {"visits": "1"}}, weights="visits")
+        found = compare(ScoreMatrix.of("AP", scores), queries=about)
+        table = next(each for each in found.page().tables if "Worst queries" in each.title)
+        assert [row[:5] for row in table.rows if row[0] == "b"] == [("b", "a", "q1", 0.5, 0.9)]
+
     def test_many_pairs_are_cut_and_said(self) -> None:
         *_, last = compare(matrix(15, 12), draws=200).page(chart="differences").charts
         assert "The first 12 of 14." in last.caption
