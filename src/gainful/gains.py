@@ -23,7 +23,7 @@ NAMED_GAINS: Mapping[str, str] = {
 #: Sums of gains up to this stay finite however long the lists are.
 _LARGEST = 1e290
 
-_WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)(-(\d+\.?\d*|\.\d+))+", re.ASCII)
+_WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)((-|,\s*)(\d+\.?\d*|\.\d+))+", re.ASCII)
 _ENDS = re.compile(r"(?P<low>\d+(\.\d+)?)\.\.(?P<high>\d+(\.\d+)?)", re.ASCII)
 
 
@@ -70,7 +70,7 @@ class Gain:
             if text in NAMED_GAINS:
                 return cls(text)
             if _WEIGHTS.fullmatch(text):
-                numbers = [read_number(part, what) for part in text.split("-")]
+                numbers = [read_number(part, what) for part in re.split("[-,]", text)]
                 # Without exponents, whose minus signs would read as the next weight.
                 plain = [np.format_float_positional(number, trim="-") for number in numbers]
                 return cls("-".join(plain), tuple(enumerate(numbers)))

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gainful.errors import UsageError
+
 # Ten queries; all differences but one are for b.
 A = [0.10, 0.20, 0.30, 0.25, 0.40, 0.15, 0.50, 0.35, 0.20, 0.10]
 B = [0.20, 0.35, 0.35, 0.45, 0.50, 0.20, 0.45, 0.60, 0.30, 0.30]
@@ -511,11 +513,35 @@ class TestFormats:
 
     @pytest.mark.parametrize("chart", ["leaderboard", "critical", "p", "differences"])
     def test_figures(self, five, two, command, chart):
-        asked = two if chart == "differences" else five
         for name in ("f.svg", "g.svg"):
-            assert asked("--chart", chart, "--figure", name).code == 0
+            assert five("--chart", chart, "--figure", name).code == 0
         drawn = (command.directory / "f.svg").read_bytes()
         assert drawn.startswith(b"<?xml") and (command.directory / "g.svg").read_bytes() == drawn
+
+    def test_one_table_and_a_figure(self, five, two, command):
+        for asked in (five, two):
+            assert asked("--only", "means", "-o", "t.tex", "--figure", "t.svg").code == 0
+            assert all((command.directory / name).exists() for name in ("t.tex", "t.svg"))
+            (command.directory / "t.svg").unlink()
+
+    def test_a_refusal_writes_neither(self, five, command, monkeypatch):
+        def refuse(*_):
+            raise UsageError("the results cannot be written")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("gainful.cli.options.write", refuse)
+            assert five("-o", "t.tex", "--figure", "t.svg").code == 2
+        assert five("-o", "t.tex", "--label", "none=X", "--figure", "t.svg").code == 2
+        assert not any((command.directory / name).exists() for name in ("t.tex", "t.svg"))
+
+    def test_a_figure_that_cannot_be_drawn_stops_before_results(self, five, command):
+        many = ("--chart", "differences", "--figure", "t.svg", "--figure-size", "1")
+        assert five("--pairs", "s0,s1", "-o", "t.tex", *many).code == 0
+        nine = [
+            part for other in ("s1", "s2", "s3", "s4") for part in ("--pairs", f"s0,{other}", "--pairs", f"{other},s0")
+        ]
+        assert five(*nine, "--pairs", "s1,s2", "-o", "u.tex", *many).code == 2
+        assert not (command.directory / "u.tex").exists()
 
 
 class TestPromises:

@@ -456,17 +456,32 @@ def test_before_and_after_fit_a_terminal(command):
 
 
 def test_a_figure_of_typed_grades_and_of_runs(command, explain):
-    """DCG of grades 3,0,2 is 3, 3 and 4; that of the ideal list 3, 3 + 2/log2(3) and no more."""
-    [plot] = running_plots([Board.read("3,0,2").explain("nDCG@3", Policy())])
+    """DCG of grades 3,0,2 is 3, 3 and 4; that of the ideal list 3, 3 + 2/log2(3) and no more. nDCG is their ratio."""
+    plot, ratio = running_plots([Board.read("3,0,2").explain("nDCG@3", Policy())])
     best = 3 + 2 / math.log2(3)
     drawn = {line.name: line.y for line in plot.lines}
     assert drawn == {"ideal": pytest.approx((3, best, best)), "the list": pytest.approx((3, 3, 4))}
     assert plot.y.label == "DCG" and plot.caption == f"nDCG@3 = 4 / {best:.4f} = {4 / best:.4f}"
+    assert {line.name: line.y for line in ratio.lines} == {
+        "ideal": (1, 1, 1),
+        "the list": pytest.approx((1, 3 / best, 4 / best)),
+    }
+    [alone] = running_plots([Board.read("3,0,2").explain("P@3", Policy())])
+    assert [line.name for line in alone.lines] == ["the list"]
     assert command("explain", "nDCG@3", "--grades", "3,0,2", "--swap", "1,3", "--figure", "typed.svg").code == 0
     asked = ("--run", "one.run", "--run", "two.run", "--query", "q1", "--query", "q2")
     assert explain("nDCG@3", *asked, "--figure", "runs.svg").code == 0
     for name in ("typed", "runs"):
         assert (command.directory / f"{name}.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_a_gain_vector_as_papers_write_it_and_what_the_paper_has_for_it(command):
+    """Järvelin and Kekäläinen (2002), TOIS: their G', the ideal I, DCG and nDCG at rank 10 (9.61 / 11.83 = 0.81)."""
+    vector = ("--grades", "<3, 2, 3, 0, 0, 1, 2, 2, 3, 0, ...>", "--unretrieved", "<1,1,1>")
+    said = "With the discount of Järvelin and Kekäläinen (2002), nDCG(discount=jarvelin2002)@10 is 0.8117."
+    assert said in " ".join(command("explain", "nDCG@10", *vector).out.split())
+    others = command("explain", "nDCG(discount=jarvelin2002)@10", "P@5", *vector)
+    assert others.code == 0 and "(2002)" not in others.out
 
 
 def test_what_others_compute_before_and_after(command):

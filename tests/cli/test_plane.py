@@ -125,7 +125,7 @@ def test_progress_counts_runs():
 
 
 def test_figure(folder, capsys):
-    assert plane("--query", "q1", "--figure", "f.png", "--columns-wide", "1") == 0
+    assert plane("--query", "q1", "--figure", "f.png", "--figure-size", "1") == 0
     assert (folder / "f.png").read_bytes().startswith(b"\x89PNG")
     assert "one, query q1" in capsys.readouterr().out  # what is drawn is printed, too
 
@@ -143,7 +143,7 @@ def test_figure(folder, capsys):
             ["--query", "q1", "--figure", "f.jpg"],
             "f.jpg: expected a figure that ends in .svg, .png, .pdf, found '.jpg'",
         ),
-        (["--query", "q1", "--columns-wide", "2"], "--columns-wide: expected a figure, found none"),
+        (["--query", "q1", "--figure-size", "2"], "--figure-size: expected a figure, found none"),
         (["--query", "q1", "--no-title"], "--no-title: expected a figure, found none"),
         (["--query", "q1", "--no-signature"], "--no-signature: expected a figure, found none"),
         (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (there is no folder no)"),

@@ -139,6 +139,8 @@ class TestWriting:
         ("text", "canonical"),
         [
             ("nDCG(base=2, gain=linear, discount=burges2005)", "nDCG"),
+            ("nDCG(gain=0,1,10,100, base=e)@10", "nDCG(gain=0-1-10-100, base=e)@10"),
+            ("nDCG(gain='0, 1, 10, 100')@10", "nDCG(gain=0-1-10-100)@10"),
             ("nDCG(base=2.0, gain='exp2')@10", "nDCG(gain=exp2)@10"),
             ("nDCG(rel=2.0, base=10, gain=exp2)@1e1", "nDCG(gain=exp2, base=10, rel=2)@10"),
             ("nDCG(discount=none)", "nDCG(discount=none)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +28,7 @@ from gainful.pages.page import Conventions, Page
 from gainful.render import save, text as render_text
 from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes, for_caption
 from gainful.render.figure_drawings import spread
-from gainful.render.figure_style import COLOURS, Looks, wrapped
+from gainful.render.figure_style import COLOURS, TICK, Looks, wrapped
 
 RANKS = tuple(float(rank) for rank in range(1, 31))
 SIGNATURE = "nDCG(gain=linear, base=2)@30|order:score|ties:docid-desc|missing:zero|undefined:zero|scale:3|queries:50"
@@ -256,6 +257,15 @@ class TestLook:
     @pytest.mark.parametrize(("columns", "width"), [(1, 3.33), (2, 7.0), (None, 3.33)])
     def test_width(self, columns, width):
         assert draw(GAINS, columns).get_size_inches()[0] == pytest.approx(width)
+
+    @pytest.mark.parametrize("charts", [1, 2, 6])
+    def test_a_slide_is_filled_with_large_type(self, charts):
+        """16:9 whatever is drawn, and as wide as leaves the type readable: 13.33 inches of a projector, 10 points."""
+        width, height = draw(page(*(plot(["a"], str(i)) for i in range(charts))), "slide").get_size_inches()
+        assert height == pytest.approx(width * 9 / 16) and TICK * 13.33 / width >= 10
+
+    def test_the_file_of_a_slide_has_the_dots_of_a_projector(self):
+        assert struct.unpack(">II", figure_bytes(GAINS, ".png", "slide")[16:24]) == (1920, 1080)
 
     def test_several_charts_are_two_columns_wide_and_stand_side_by_side(self):
         figure = draw(page(plot(["a"]), plot(["a"], "b"), plot(["a"], "c")))

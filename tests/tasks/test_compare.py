@@ -25,7 +25,7 @@ from gainful import (
     compare,
     evaluate,
 )
-from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
+from gainful.pages.charts import Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
 from gainful.stats.families import SystemsPlan, compare_several
@@ -270,6 +270,51 @@ class TestCharts:
                     assert chart.values[i][j] == pytest.approx(min(4.0, -math.log10(p)))
                     assert ((i, j) in chart.outlined) == (p < 0.05)
 
+    @together(
+        ("asked", "pairs"),
+        [
+            ({"baseline": "s1"}, [("s2", "s1"), ("s0", "s1")]),
+            ({"pairs": [("s0", "s2"), ("s1", "s0")]}, [("s0", "s2"), ("s1", "s0")]),
+            ({}, [("s1", "s2"), ("s0", "s2")]),  # s2 has the best mean
+        ],
+    )
+    def test_differences_of_queries_a_panel_for_each_pair(
+        self, asked: dict[str, Any], pairs: list[tuple[str, str]]
+    ) -> None:
+        scores = matrix(3)
+        page = compare(scores, **asked).page(chart="differences", only="means")
+        plots = [part for part in page.charts if isinstance(part, Plot)]
+        assert [plot.title for plot in plots] == [f"AP: {a} - {b} for each query" for a, b in pairs]
+        assert len({plot.y for plot in plots}) == 1
+        for plot, (a, b) in zip(plots, pairs, strict=True):
+            drawn = sorted(y for points in plot.points for y in points.y)
+            assert drawn == pytest.approx(sorted(scores.column(a) - scores.column(b)))
+            assert plot.rules[1].y == pytest.approx(np.mean(drawn))
+
+    @together(("measure", "sign"), [("AP", 1), ("ASL", -1)])
+    def test_the_worst_queries_of_each_system(self, measure: str, sign: int) -> None:
+        """The three lowest differences (of a search length: the three highest) to the baseline, the worst first."""
+        scores = matrix(3, measure=measure)
+        table = next(each for each in compare(scores, baseline="s1").page().tables if "Worst queries" in each.title)
+        expected: list[tuple[Any, ...]] = []
+        for system in ("s2", "s0") if sign > 0 else ("s0", "s2"):
+            behind = sign * (scores.column(system) - scores.column("s1"))
+            worst = [i for i in np.argsort(behind)[:3] if behind[i] < 0]
+            expected += [(system, "s1", scores.queries[i], scores.column(system)[i]) for i in worst]
+        assert [row[:4] for row in table.rows] == expected and expected
+
+    def test_queries_are_shown_without_their_weights_and_only_if_a_system_is_behind(self) -> None:
+        """Means count weights, 3 for q1: 0.75 and 0.6. On q1, where b is behind, a scores 0.9 and b 0.5."""
+        scores = {"a": {"q1": 0.9, "q2": 0.3}, "b": {"q1": 0.5, "q2": 0.9}, "c": {"q1": 0.0, "q2": 0.0}}
+        about = gainful.Queries({"q1": {"visits": "3"}, "q2": {"visits": "1"}}, weights="visits")
+        found = compare(ScoreMatrix.of("AP", scores), queries=about)
+        table = next(each for each in found.page().tables if "Worst queries" in each.title)
+        assert [row[:5] for row in table.rows if row[0] == "b"] == [("b", "a", "q1", 0.5, 0.9)]
+
+    def test_many_pairs_are_cut_and_said(self) -> None:
+        *_, last = compare(matrix(15, 12), draws=200).page(chart="differences").charts
+        assert "The first 12 of 14." in last.caption
+
     def test_many_systems_are_cut_and_said(self) -> None:
         page = compare(matrix(45, 12), draws=200).page(chart=["critical", "p"])
         critical, p = only(page, CriticalDiagram), only(page, HeatMap)
@@ -315,7 +360,7 @@ def test_every_comparison_has_a_table_of_its_own(asked: dict[str, Any], title: s
     scores = {name: [0.1 * i, 0.2, 0.3 + 0.1 * i, 0.25 * i, 0.4] for i, name in enumerate("abcd")}
     found = compare(ScoreMatrix.of("AP", scores), **asked).table(places=2)
     assert next(found.tables).title == title and len(found.text("csv").splitlines()) > 4
-    assert "\\toprule" in found.text("latex") and not list(found.charts)
+    assert "\\toprule" in found.text("latex") and not any(isinstance(part, Chart) for part in found.parts)
 
 
 def test_what_is_no_chart_is_refused() -> None:

@@ -51,7 +51,9 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
 @scores_argument
 @flags_of(CompareOptions)
 @flags_of(ShowOptions)
-@click.option("--detail", is_flag=True, help="Two systems: effect sizes, H0 and a chart, too.")
+@click.option(
+    "--detail", is_flag=True, help="Two systems: effect sizes, H0 and a chart; more: the worst queries of each."
+)
 @takes(
     output=FigureOutput,
     of_queries=QueryOptions,

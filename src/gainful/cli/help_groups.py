@@ -36,7 +36,7 @@ _GROUPS: Mapping[str, str] = {
         --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
     "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open
         --only --marks | --sort --caption --label
-        --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",
+        --all --chart --signature --places --quiet --figure-size --no-title --no-signature --figures""",
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),
 }
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}

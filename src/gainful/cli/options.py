@@ -280,8 +280,8 @@ class FigureOutput(Output):
     """The destination of results, and of a figure if one is wanted."""
 
     figure: str | None = setting(None, "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).", kind="written")
-    columns_wide: str | None = setting(
-        None, "The figure's width in columns of a paper.", choices=["1", "2"], shown="1, with several charts 2"
+    figure_size: str | None = setting(
+        None, "1 or 2 columns of a paper, or a slide.", choices=["1", "2", "slide"], shown="1, with several charts 2"
     )
     no_title: bool = setting(False, "Titles are not in the figure: a caption has them.")
     no_signature: bool = setting(False, "The conventions are not in the figure: a caption has them.")
@@ -297,7 +297,7 @@ class FigureOutput(Output):
                 raise UsageError(f"--figure: {self.figure} is also the file of --output", "name two files")
             check_path(self.figure)
             return
-        for name in ("columns-wide", "no-title", "no-signature"):
+        for name in ("figure-size", "no-title", "no-signature"):
             if getattr(self, name.replace("-", "_")):
                 raise UsageError(f"--{name}: expected a figure, found none", "--figure out.pdf draws one")
 
@@ -311,9 +311,13 @@ class FigureOutput(Output):
     ) -> None:
         """Draw the charts of a command's results, or others, write the results, then print the notices."""
         if self.figure is not None:
-            from gainful.render.figure import for_caption, save
+            from gainful.io.atomic import write_bytes
+            from gainful.render.figure import ending_of, figure_bytes, for_caption
 
             page = self.page_of(drawn or content).without_repeats()
             page = for_caption(page, title=not self.no_title, signature=not self.no_signature)
-            save(page, self.figure, None if self.columns_wide is None else int(self.columns_wide))
+            size: Any = int(self.figure_size) if self.figure_size in ("1", "2") else self.figure_size
+            image = figure_bytes(page, ending_of(self.figure), size)
         super().show(content, notices, detail=detail)
+        if self.figure is not None:
+            write_bytes(self.figure, image)

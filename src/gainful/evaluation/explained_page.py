@@ -92,6 +92,7 @@ class Explanation(Showable):
     named: str = ""  # what the query is called, if not by its id
     collection: tuple[Qrels, Mapping[str, Run]] | None = None  # the judgments, and the query's list in every run
     change: str = ""  # what makes the second list of the first, in words
+    beside: str = ""  # what another convention makes of the list, in a sentence
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
@@ -166,6 +167,7 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
         parts += _judgments_table(explanation, places)
         parts += _recall_base(explanation)
         parts += (text for one in explanation.lists for text in _about_list(explanation, one))
+        parts += [explanation.beside] if explanation.beside else []
         if len(explanation.lists) > 1:
             parts += _parting(explanation, places)
         parts.append(_steps_table(explanation, places))
@@ -252,25 +254,29 @@ def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Itera
     for explanation in explanations:
         if explanation.query is None:
             raise UsageError("--figure: expected a list to draw, found none", "--grades 3,2,0,1 gives one")
-        depth = explanation.depth
-        lines: list[Line] = []
-        ideals: dict[tuple[float, ...], str] = {}
-        for one in explanation.lists:
-            columns, axis = one.arithmetic.columns, one.arithmetic.running or ""
-            if axis in columns:
-                lines.append(line(one.run, columns[axis][:depth].tolist()))
-                ideals.setdefault(tuple(columns.get(f"ideal {axis}", np.zeros(0))[:depth].tolist()), one.run)
-                name = axis
-        if not lines:
+        depth, lists = explanation.depth, explanation.lists
+        # What is gathered, and where that is not the measure itself, the measure: DCG and nDCG.
+        names = dict.fromkeys([*(one.arithmetic.running or "" for one in lists), explanation.measure.name])
+        found = [name for name in names if any(name in one.arithmetic.columns for one in lists)]
+        if not found:
             raise UsageError(f"--figure: {explanation.measure} has no value by rank to draw", "nDCG and AP have one")
-        best = [(values, "ideal" + f" of {run}" * (len(ideals) > 1)) for values, run in ideals.items() if values]
-        yield Plot(
-            f"{explanation.measure}: {name} by rank, {explanation.subject}",
-            Axis("rank", 1.0, float(depth), is_whole=True),
-            Axis(name, 0.0),
-            (*(line(name, values, "ideal") for values, name in best), *lines),
-            caption=". ".join(text for one in explanation.lists for text in _conclusion(explanation, one, places)),
-        )
+        for name in found:
+            lines: list[Line] = []
+            ideals: dict[tuple[float, ...], str] = {}
+            for one in (each for each in lists if name in each.arithmetic.columns):
+                columns = dict(one.arithmetic.columns)
+                if f"ideal {one.arithmetic.running}" in columns:  # of which the measure is the share
+                    columns[f"ideal {explanation.measure.name}"] = np.ones(depth)
+                lines.append(line(one.run, columns[name][:depth].tolist()))
+                ideals.setdefault(tuple(columns.get(f"ideal {name}", np.zeros(0))[:depth].tolist()), one.run)
+            best = [(values, "ideal" + f" of {run}" * (len(ideals) > 1)) for values, run in ideals.items() if values]
+            yield Plot(
+                f"{explanation.measure}: {name} by rank, {explanation.subject}",
+                Axis("rank", 1.0, float(depth), is_whole=True),
+                Axis(name, 0.0),
+                (*(line(name, values, "ideal") for values, name in best), *lines),
+                caption=". ".join(text for one in lists for text in _conclusion(explanation, one, places)),
+            )
 
 
 def _definition(measure: Measure) -> Iterator[Table | Detail | str]:

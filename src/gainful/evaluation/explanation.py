@@ -265,6 +265,10 @@ def _shortened(graded: GradedRun, kept: Bools) -> GradedRun:
     )
 
 
+def _typed(grades: str) -> list[str]:
+    return _SEPARATOR.split(re.sub(r"^\s*<|([,\s]*(\.\.\.|…))?\s*>\s*$", "", grades).strip())
+
+
 class Board(NamedTuple):
     """A list as one writes it on a blackboard: the grades of its documents by their names, from rank 1 on (None is
     unjudged), and of those that it did not find.
@@ -280,9 +284,12 @@ class Board(NamedTuple):
 
     @classmethod
     def read(cls, grades: str, unretrieved: str | None = None, scale: float | None = None) -> Board:
-        """From grades with commas or blanks between them; ``-`` is an unjudged document."""
-        listed = (None if text == "-" else read_number(text, "--grades") for text in _SEPARATOR.split(grades.strip()))
-        missed = () if unretrieved is None else _SEPARATOR.split(unretrieved.strip())
+        """From grades with commas or blanks between them, also as the papers write gain vectors: ``<3,2,3,0,...>``.
+
+        ``-`` is an unjudged document.
+        """
+        listed = (None if text == "-" else read_number(text, "--grades") for text in _typed(grades))
+        missed = () if unretrieved is None else _typed(unretrieved)
         board = cls(
             {f"d{place}": grade for place, grade in enumerate(listed, 1)},
             {f"u{place}": read_number(text, "--unretrieved") for place, text in enumerate(missed, 1)},
@@ -319,4 +326,10 @@ class Board(NamedTuple):
             name: Run.from_dict({_TYPED_QUERY: list(board.listed)}, name="--grades") for name, board in boards.items()
         }
         found = explain_runs(measure, qrels, runs, _TYPED_QUERY, policy)
-        return replace(found, named="these grades", change=change)
+        beside = ""
+        if getattr(found.measure, "discount", None) == "burges2005":
+            other = found.measure.replace(discount="jarvelin2002")
+            value = explain_runs(other, qrels, runs, _TYPED_QUERY, policy).value
+            if value is not None:
+                beside = f"With the discount of Järvelin and Kekäläinen (2002), {other} is {figure(value)}."
+        return replace(found, named="these grades", change=change, beside=beside)

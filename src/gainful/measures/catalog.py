@@ -95,7 +95,9 @@ def _offered(name: str) -> type[Measure] | None:
 
 
 _MEASURE = re.compile(r"\s*(?P<name>[\w+#-]+)\s*(\((?P<parameters>.*)\))?\s*(@\s*(?P<at>[^\s()@]+))?\s*", re.DOTALL)
-_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^}]*\}|[^,"'{}]*?)\s*(,|$)""")
+_PARAMETER = re.compile(
+    r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^}]*\}|[\d.]+(,\s*[\d.]+)+|[^,"'{}]*?)\s*(,|$)"""
+)
 
 
 def parse(text: str | Measure) -> Measure:

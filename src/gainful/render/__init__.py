@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gainful.render.cells import FrameColumn
+    from gainful.render.figure_style import Size
 
 
 class Format(NamedTuple):
@@ -169,14 +170,14 @@ class Showable(Framed):
 
         return columns_of(self.page(), table)
 
-    def figure(self, columns: int | None = None, *, title: bool = True, signature: bool = True) -> Figure:
-        """The charts as a figure of matplotlib, ``columns`` (1 or 2) of a paper wide; needs gainful[plot].
+    def figure(self, size: Size | None = None, *, title: bool = True, signature: bool = True) -> Figure:
+        """The charts as a figure of matplotlib: ``size`` is 1 or 2 columns of a paper, or "slide"; needs gainful[plot].
 
         ``title`` and ``signature`` say whether it has what a paper's caption may have instead.
         """
         from gainful.render.figure import draw, for_caption
 
-        return draw(for_caption(self.page().without_repeats(), title=title, signature=signature), columns)
+        return draw(for_caption(self.page().without_repeats(), title=title, signature=signature), size)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from gainful._version import __version__
-from gainful.errors import MissingExtraError, UsageError
+from gainful.errors import MissingExtraError, UsageError, for_asker
 from gainful.pages.charts import (
     LONGEST_NAME,
     Boxes,
@@ -58,6 +58,10 @@ DRAWINGS: dict[type[Chart], Callable[[Figure, Any, Looks], Drawing[Any]]] = {
 }
 
 _DOTS_PER_INCH = 300
+#: A slide is 16:9 and so many dots wide. It is drawn small, because what is drawn on it then is large: the first of
+#: these widths (in inches) that it fits into, with the last of these heights of axes, in widths of a panel.
+_SLIDE_DOTS, _ASPECTS = 1920, (0.33, 0.45, 0.6, 0.8)
+_SLIDE_WIDTHS = (4.8, 5.4, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0, 20.0)
 _MARGIN, _BETWEEN = 0.05, 0.2
 
 #: Panels whose ends differ by less (in inches) end a row together.
@@ -99,19 +103,20 @@ def can_draw() -> bool:
     return True
 
 
-def save(page: Page, path: str | os.PathLike[str], columns: int | None = None) -> None:
+def save(page: Page, path: str | os.PathLike[str], size: style.Size | None = None) -> None:
     """Draws the charts of a page into a file, whole or not at all; its ending (.svg, .png, .pdf) decides how."""
     check_path(path)
     from gainful.io.atomic import write_bytes
 
-    write_bytes(path, figure_bytes(page, ending_of(path), columns))
+    write_bytes(path, figure_bytes(page, ending_of(path), size))
 
 
-def figure_bytes(page: Page, ending: str, columns: int | None = None) -> bytes:
+def figure_bytes(page: Page, ending: str, size: style.Size | None = None) -> bytes:
     """The content of a figure's file: the same for the same page and version of matplotlib."""
-    figure, out = draw(page, columns), BytesIO()
+    figure, out = draw(page, size), BytesIO()
+    dots = _SLIDE_DOTS / figure.get_size_inches()[0] if size == "slide" else _DOTS_PER_INCH
     with style.settings():
-        figure.savefig(out, format=ending.removeprefix("."), metadata=ENDINGS[ending], dpi=_DOTS_PER_INCH)
+        figure.savefig(out, format=ending.removeprefix("."), metadata=ENDINGS[ending], dpi=dots)
     return out.getvalue()
 
 
@@ -121,22 +126,22 @@ def for_caption(page: Page, *, title: bool = False, signature: bool = False) -> 
     return replace(page, parts=charts, notes=page.notes if signature else ())
 
 
-def draw(page: Page, columns: int | None = None) -> Figure:
-    """The charts of a page as a figure of matplotlib, one panel each, ``columns`` (1 or 2) of a paper wide.
+def draw(page: Page, size: style.Size | None = None) -> Figure:
+    """The charts of a page as a figure of matplotlib, one panel each: one or two columns of a paper wide, or a slide.
 
-    Without ``columns`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
+    Without ``size`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
     of lines if they fit there, otherwise in a legend below; captions and the page's signature come below the charts.
     """
     charts = tuple(page.charts)
     if not charts:
         raise UsageError(f"{page.command}: expected at least one chart to draw, found none")
-    if columns not in (None, 1, 2):
-        raise UsageError(f"columns: expected 1 or 2 columns of a paper, found {columns}")
-    most = _MOST_CHARTS[columns or 2]
+    if size not in (None, 1, 2, "slide"):
+        raise UsageError(f"size: expected 1 or 2 columns of a paper, or slide, found {size}")
+    most = _MOST_CHARTS[1 if size == 1 else 2]
     if len(charts) > most:
         raise UsageError(
             f"{page.command}: expected at most {most} charts in a figure"
-            + (f" of one column, found {len(charts)}" if columns == 1 else f", found {len(charts)}"),
+            + (f" of one column, found {len(charts)}" if size == 1 else f", found {len(charts)}"),
             "choose fewer queries (--query), runs or measures, or draw several figures",
         )
     _require_matplotlib()
@@ -145,14 +150,31 @@ def draw(page: Page, columns: int | None = None) -> Figure:
     looks = Looks.of((name for chart in charts for name in chart.systems), page.systems)
     with style.settings():
         sheet = _Sheet(charts, looks)
+        if size == "slide":
+            return _slide(charts, looks, signatures, sheet.needed)
         usual = 2 if len(charts) > 1 or sheet.needed > style.WIDTHS[1] else 1
-        return sheet.drawn(style.WIDTHS[columns or usual], signatures)
+        return sheet.drawn(style.WIDTHS[size or usual], signatures)
+
+
+def _slide(charts: Sequence[Chart], looks: Looks, signatures: Sequence[str], needed: float) -> Figure:
+    """The charts as large as they can be on a slide; axes may get flatter for that."""
+    for width in (each for each in _SLIDE_WIDTHS if each >= needed):
+        best = None
+        for aspect in _ASPECTS:
+            figure = _Sheet(charts, looks, aspect=aspect).drawn(width, signatures, width * 9 / 16)
+            if figure.get_size_inches()[1] > width * 9 / 16:
+                break
+            best = figure
+        if best is not None:
+            return best
+    name = for_asker("--figure-size", "size")
+    raise UsageError(f"{name}: expected charts that fit on a slide, found {len(charts)}", "draw several figures")
 
 
 class _Sheet:
     """A figure in the making: panels side by side and below each other, a legend, notes."""
 
-    def __init__(self, charts: Sequence[Chart], looks: Looks, has_texts: bool = True) -> None:
+    def __init__(self, charts: Sequence[Chart], looks: Looks, has_texts: bool = True, aspect: float = 0.6) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -160,6 +182,8 @@ class _Sheet:
         self._figure = Figure(figsize=(8, 8), dpi=_DOTS_PER_INCH, facecolor="white")
         FigureCanvasAgg(self._figure)  # measures texts
         self._drawings = [DRAWINGS[type(chart)](self._figure, chart, looks) for chart in charts]
+        for drawing in self._drawings:
+            drawing.aspect = aspect
         rooms = [drawing.around() if drawing.least_width else Room(0, 0, 0, 0) for drawing in self._drawings]
         #: The least width of each panel; 0 for one that can be drawn at any width.
         self._needed = [
@@ -168,10 +192,10 @@ class _Sheet:
         #: The width of the figure that the widest chart needs.
         self.needed = max(self._needed) + 2 * _MARGIN
 
-    def drawn(self, figure_width: float, notes: Sequence[str] = ()) -> Figure:
-        """The figure, as high as all of it needs."""
+    def drawn(self, figure_width: float, notes: Sequence[str] = (), least: float = 0.0) -> Figure:
+        """The figure, as high as all of it needs, and at least so high."""
         width = figure_width - 2 * _MARGIN
-        in_a_row = self._side_by_side(width)
+        in_a_row = self._side_by_side(width, is_slide=least > 0)
         part = (width - (in_a_row - 1) * _BETWEEN) / in_a_row
         # Its part of the row, if a chart can do with that; otherwise all of it.
         widths = [width if least > part else part for least in self._needed]
@@ -183,7 +207,7 @@ class _Sheet:
         caption = style.wrapped(shared, style.CAPTION, width)
         lines = [line for note in notes for line in style.wrapped(note, style.NOTE, width)]
         blocks = style.block_height(style.CAPTION, caption) + legend_height + style.block_height(style.NOTE, lines)
-        height = lowest + blocks + 2 * _MARGIN
+        height = max(least, lowest + blocks + 2 * _MARGIN)
         self._figure.set_size_inches(figure_width, height)
         for drawing, (right, down) in zip(self._drawings, places, strict=True):
             left, top = _MARGIN + right, height - _MARGIN - down
@@ -199,7 +223,7 @@ class _Sheet:
             drawing.finish()
         return self._figure
 
-    def _side_by_side(self, width: float) -> int:
+    def _side_by_side(self, width: float, is_slide: bool) -> int:
         """How many panels stand in a row: as many as there is room for and as there are."""
         if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
             return 1
@@ -208,7 +232,7 @@ class _Sheet:
             isinstance(chart, Plot) and chart.points and not any(any(points.labels) for points in chart.points)
             for chart in self._charts
         )
-        many = _MANY_CLOUDS if are_clouds else _MANY_CHARTS
+        many = _MANY_CLOUDS if are_clouds or is_slide else _MANY_CHARTS
         return 3 if len(self._charts) > many and max(self._needed) <= (width - 2 * _BETWEEN) / 3 else 2
 
     def _name_lines(self, widths: Sequence[float]) -> bool:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from gainful.pages.charts import LONGEST_NAME, Chart, Line, Points, Scale, hue_of, hues, shortened
 from gainful.render.cells import plain
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Widths of a figure, by the columns of a paper that it takes.
+#: What a figure is made for: columns of a paper, or a slide; and its widths, by the columns that it takes.
+Size: TypeAlias = Literal[1, 2, "slide"]
 WIDTHS = {1: 3.33, 2: 7.0}
 
 #: Sizes of type in points, and the height of a line in sizes of its type.
@@ -240,6 +241,7 @@ class Drawing(Generic[_AnyChart]):
         self.axis_names = ("", "")  # level and upright
         self.least_width = 0.0  # of the axes; 0 where any width will do
         self.width = 0.0  # of the panel: the axes and all that is around them
+        self.aspect = 0.6
         self.room = Room(0.4, 0.1, 0.3, 0.1)
         self.title: list[str] = []
         self.caption: list[str] = []
@@ -253,7 +255,7 @@ class Drawing(Generic[_AnyChart]):
 
     def height(self, panel: float, width: float) -> float:
         """The height of axes of some width in a panel of some width."""
-        return min(0.6 * panel, 2.6)
+        return min(self.aspect * panel, 2.6)
 
     def fit(self, width: float, height: float) -> None:
         """Make the texts around axes of some size fit: names of axes take two lines at most."""

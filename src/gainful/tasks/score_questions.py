@@ -320,16 +320,14 @@ MARKS = ("letters", "daggers", "beaten")
 ORDERS = ("best", "given")
 #: The charts of two systems, and of several.
 CHARTS_OF_PAIRS = ("differences",)
-CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")
+CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p", "differences")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions:
     """How a comparison is shown."""
 
-    chart: Sequence[str] = setting(
-        (), "What to draw; may be repeated.", choices=(*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS), repeatable=True
-    )
+    chart: Sequence[str] = setting((), "What to draw; may be repeated.", choices=CHARTS_OF_SYSTEMS, repeatable=True)
     only: str | None = setting(None, "Print this table and nothing else.", choices=TABLES)
     marks: str | None = setting(
         None,

@@ -20,7 +20,7 @@ from gainful.frozen import dataclass, fields, replace
 from gainful.measures.base import Measure
 from gainful.notation import choose, letter, nearest, printable
 from gainful.pages.charts import Axis, IntervalRow, Intervals, Rule
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Column, Detail, Table, head
 from gainful.question import checked_choices, differs, question, settings_of
 from gainful.render import Page
 from gainful.stats.catalogues import BAYES, MOST_WITH_LETTERS, UNPAIRED_TESTS
@@ -30,6 +30,7 @@ from gainful.tasks.score_questions import FEW_PAIRS, CompareOptions, ShowOptions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from gainful.render.figure_style import Size
     from gainful.stats.unpaired import UnpairedResult
     from gainful.stats.without_p import ConfidenceSequence, Posterior
     from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
@@ -58,11 +59,11 @@ class Comparison(ScoreReport):
         main, *others = page.tables
         return replace(page, parts=(main, *(each for each in others if all(c.for_machines for c in each.columns))))
 
-    def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
-        """The charts as a figure of matplotlib, ``columns`` of a paper wide; needs gainful[plot]."""
+    def plot(self, chart: str | None = None, size: Size | None = None) -> Figure:
+        """The charts as a figure of matplotlib, one or two columns of a paper wide, or a slide; needs gainful[plot]."""
         if chart is not None:
             raise UsageError(f"chart: expected none, as there is one kind only, found '{printable(chart)}'")
-        return self.figure(columns)
+        return self.figure(size)
 
 
 _READING = ("policy", "exclude", "items", "training", "intents", "columns")
@@ -353,15 +354,15 @@ class PairedComparison(Comparison):
             below.append(units_text(len(matrix.queries), 0, matrix.unit, matrix.unanswered.items()))
         tables = [replace(table, notes=(*table.notes, *below)) for table in tables]
         for_machines = (t for t in page.tables if not t.for_people and t.title == _FOR_MACHINES[only])
-        return replace(page, parts=(*tables, *for_machines))
+        return replace(page, parts=(*tables, *for_machines, Detail(tuple(page.charts))))
 
     def table(self, only: str = "means", *, places: int = 4, marks: str | None = None, sort: str = "best") -> Page:
         """One table: ``comparison.table(marks="daggers").save("means.tex")``."""
         return self.page(places=places, only=only, marks=marks, sort=sort)
 
-    def plot(self, chart: str | None = None, columns: int | None = None) -> Figure:
+    def plot(self, chart: str | None = None, size: Size | None = None) -> Figure:
         """A chart of this comparison as a figure of matplotlib; needs gainful[plot]."""
-        return self.page(chart=chart or self.charts[0]).figure(columns)
+        return self.page(chart=chart or self.charts[0]).figure(size)
 
     def whole_page(self, show: ShowOptions) -> Page:
         raise NotImplementedError

@@ -20,7 +20,7 @@ from gainful.io.sources import BLANKS, open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Detail, Table, head
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import families
@@ -28,7 +28,7 @@ from gainful.stats.catalogues import MOST_FLIPPED, TESTS, Verdict
 from gainful.stats.families import OF_INTERVALS, PairRecord, SystemsPlan, SystemsResult
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.rank_tests import GroupComparison, compare_groups
-from gainful.stats.repeatable import FLIPS
+from gainful.stats.repeatable import FLIPS, settled_differences
 from gainful.tasks.compare import (
     PairedComparison,
     Standing,
@@ -47,7 +47,7 @@ from gainful.tasks.compare.compare_words import (
     units_text,
     verdict_text,
 )
-from gainful.tasks.compare.two_systems import Segments, compare_segments, table_of_runs
+from gainful.tasks.compare.two_systems import Segments, compare_segments, difference_plot, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
 if TYPE_CHECKING:
@@ -86,6 +86,18 @@ class SystemsComparison(PairedComparison):
             return tuple((system, baseline) for system in self.scores.systems if system != baseline)
         return tuple(self.asked.pairs)
 
+    @property
+    def against(self) -> list[tuple[str, str]]:
+        """Of which systems the queries are looked at: the pairs named, or each and the baseline, or the best system."""
+        best_first = self.compared[self.primary].best_first
+        other = self.asked.baseline or best_first[0]
+        return list(self.asked.pairs) or [(system, other) for system in best_first if system != other]
+
+    @property
+    def by_query(self) -> ScoreMatrix:
+        """The scores of the queries by the primary measure, without their weights."""
+        return self.scores.matrices[self.primary].select(queries=self.compared[self.primary].queries)
+
     def whole_page(self, show: ShowOptions) -> Page:
         charts = show.chart or ("leaderboard",)
         for result in self.systems.values() if "critical" in charts else ():
@@ -96,7 +108,7 @@ class SystemsComparison(PairedComparison):
                     f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
                     "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
                 )
-        parts: list[Table | Chart | str] = []
+        parts: list[Table | Chart | Detail | str] = []
         several = len(self.systems) > 1
         if several:
             parts.append(means_table(self, show))
@@ -107,7 +119,8 @@ class SystemsComparison(PairedComparison):
             family = result.family
             parts += _measure_parts(self, name, result, show)
             if name == self.primary:
-                parts += [_DRAWN[chart](result) for chart in charts]
+                parts += (drawn for chart in charts for drawn in _DRAWN[chart](self, result))
+                parts.append(Detail((worst_queries(self, result, show.places),)))
             for place, i in enumerate(family.order):
                 span = family.rank_intervals[i] if family.rank_intervals else (None, None)
                 mark = result.letters[place] if result.letters else None
@@ -600,6 +613,7 @@ def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
+_MOST_PANELS, _MOST_WORST = 12, 3
 #: Darker would say no more: the scale of -log10 p ends here.
 _STRONGEST = 4.0
 
@@ -717,8 +731,48 @@ def _cut(found: SystemsResult, most: int) -> str:
     return f" The best {most} of {count}." if count > most else ""
 
 
-_DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
-    "leaderboard": leaderboard_chart,
-    "critical": critical_diagram,
-    "p": p_map,
+def difference_plots(found: SystemsComparison, result: SystemsResult) -> list[Chart]:
+    """The difference of every query, a panel for each pair, all with the same axis."""
+    matrix, pairs = found.by_query, found.against[:_MOST_PANELS]
+    values = [matrix.column(a) - matrix.column(b) for a, b in pairs]
+    low, high = (float(end(each, initial=0.0)) for end, each in ((np.min, values), (np.max, values)))
+    axis = (
+        Axis("difference", low - 0.12 * (high - low), high + 0.12 * (high - low)) if high > low else Axis("difference")
+    )
+    means = dict(zip(result.scores.systems, result.scores.means.tolist(), strict=True))
+    plots = [difference_plot(matrix, (a, b), means[a] - means[b], axis) for a, b in pairs]
+    if len(pairs) < len(found.against):
+        plots[-1] = replace(plots[-1], caption=f"{plots[-1].caption} The first {len(pairs)} of {len(found.against)}.")
+    return [*plots]
+
+
+def worst_queries(found: SystemsComparison, result: SystemsResult, places: int) -> Table:
+    """On which queries each system is furthest behind the baseline, or behind the best system."""
+    matrix, family, rows = found.by_query, result.family, list[tuple[Cell, ...]]()
+    about = matrix.about if matrix.about is not None and matrix.about.has_texts else None
+    for a, b in found.against:
+        one, other = matrix.column(a), matrix.column(b)
+        differences = settled_differences(one, other)
+        behind = differences if family.better == "higher" else -differences
+        for i in (place for place in behind.argsort(kind="stable")[:_MOST_WORST].tolist() if behind[place] < 0):
+            text = () if about is None else (printable(about.text(matrix.queries[i]) or "", 40),)
+            rows.append((a, b, matrix.queries[i], *text, *map(float, (one[i], other[i], differences[i]))))
+    text = () if about is None else ("text",)
+    names = (
+        "system",
+        "against",
+        family.unit,
+        *text,
+        f"score .{places}",
+        f"other's score .{places}",
+        f"difference +{places}",
+    )
+    return Table(head(names), rows, f"Worst queries of each system ({family.measure})", for_people=True)
+
+
+_DRAWN: dict[str, Callable[[SystemsComparison, SystemsResult], Sequence[Chart]]] = {
+    "leaderboard": lambda _, result: [leaderboard_chart(result)],
+    "critical": lambda _, result: [critical_diagram(result)],
+    "p": lambda _, result: [p_map(result)],
+    "differences": difference_plots,
 }

@@ -86,7 +86,7 @@ class PairComparison(PairedComparison):
         for name, result in self.pairs.items():
             parts += table_of_runs(self.matrices[name], places)
             parts += _deciders(result, places, several, self.matrices[name])
-        drawn = [difference_plot(self.matrices[self.primary], first)] if first.nonzero else []
+        drawn = [difference_plot(self.matrices[self.primary], first.names, first.difference)] if first.nonzero else []
         parts += drawn if show.chart else []
         columns = (
             Column("measure"),
@@ -295,26 +295,29 @@ _RECORD = head(
 )
 
 
-def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
+_DIFFERENCE = Axis("difference")
+
+
+def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, axis: Axis = _DIFFERENCE) -> Plot:
     """The difference of every query, the largest first; the queries that decide it are named.
 
     Of very many queries it is what share of them has at most which difference.
     """
-    a, b = found.names
+    (a, b), count, unit = names, len(matrix.queries), matrix.unit
     differences = settled_differences(matrix.column(a), matrix.column(b))
     if differences.size > _MOST_POINTS:
-        ordered, count = np.sort(differences), differences.size
+        ordered = np.sort(differences)
         steps = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
-        better = differences if found.better == "higher" else -differences
+        better = differences if matrix.better == "higher" else -differences
         shares = (f"{100 * np.count_nonzero(which) / count:.1f}%" for which in (better > 0, better == 0, better < 0))
         said = "{} is better in {}, equal in {}, worse in {} of {}."
         return Plot(
-            f"{found.measure}: {printable(a, 40)} - {printable(b, 40)}, {units(count, found.unit)}",
-            Axis("difference"),
-            Axis(f"share of {plural_of(found.unit)} up to it", 0.0, 1.0),
+            f"{matrix.measure}: {printable(a, 40)} - {printable(b, 40)}, {units(count, unit)}",
+            axis,
+            Axis(f"share of {plural_of(unit)} up to it", 0.0, 1.0),
             (Line("", tuple(ordered[steps].tolist()), tuple(((steps + 1) / count).tolist())),),
-            rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
-            caption=said.format(printable(a, 40), *shares, plural_of(found.unit)),
+            rules=(Rule("", x=0.0), *((Rule("mean", x=mean),) if mean else ())),
+            caption=said.format(printable(a, 40), *shares, plural_of(unit)),
         )
     order = np.argsort(-differences, kind="stable").tolist()
     values = [float(differences[i]) for i in order]
@@ -322,7 +325,7 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
     labels = [matrix.queries[i] if matrix.queries[i] in named else "" for i in order]
     sides: dict[str, list[int]] = {}
     for place, value in enumerate(values):
-        favours = value if found.better == "higher" else -value
+        favours = value if matrix.better == "higher" else -value
         sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
     points = tuple(
         Points(
@@ -335,15 +338,12 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
         )
         for system, places in sides.items()
     )
-    rules = [Rule("", y=0.0)]
-    if found.difference:
-        rules.append(Rule("mean", y=found.difference))
     return Plot(
-        f"{found.measure}: {printable(a, 40)} - {printable(b, 40)} for each {found.unit}",
-        Axis(f"{plural_of(found.unit)}, the largest difference first", 0.0, float(found.n + 1)),
-        Axis("difference"),
+        f"{matrix.measure}: {printable(a, 40)} - {printable(b, 40)} for each {unit}",
+        Axis(f"{plural_of(unit)}, the largest difference first", 0.0, count + 1.0),
+        axis,
         points=points,
-        rules=tuple(rules),
+        rules=(Rule("", y=0.0), *((Rule("mean", y=mean),) if mean else ())),
     )
 
 
