@@ -349,7 +349,7 @@ def factors_together(
 ) -> dict[str, tuple[str | None, ...]]:
     """The factors of several parts of so many sessions each, one after the other, in an order."""
     names = dict.fromkeys(name for _, factors in parts for name in factors)
-    whole = {name: chain.from_iterable(of.get(name) or (None,) * size for size, of in parts) for name in names}
+    whole = {name: [*chain(*(of.get(name) or (None,) * size for size, of in parts))] for name in names}
     return {name: tuple(np.fromiter(values, object)[order].tolist()) for name, values in whole.items()}
 
 
