@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 FUZZ_SECONDS ?= 120
 CORES_SECONDS ?= 60
 
-.PHONY: help demo test lint format types suite docs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest test-frameworks clean
+.PHONY: help demo test lint format types suite docs outputs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest test-frameworks clean
 
 help:
 	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table, write a page"
@@ -34,6 +34,7 @@ help:
 	@echo "make test-newest  run all tests on the newest Python there is, and the newest packages"
 	@echo "make test-frameworks  read documents of LangChain, LlamaIndex and Haystack themselves, in a .venv of their own"
 	@echo "make docs         write the measure pages from the catalogue"
+	@echo "make outputs      rewrite the console output that the pages quote"
 	@echo "make figures      draw the figures of the documentation's gallery"
 	@echo "make study        measure what tests and intervals do on real scores, and write the tables of the documentation"
 	@echo "make web          build the script and the style of the report's page from web/; needs node"
@@ -93,6 +94,10 @@ test: format
 
 docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py
+
+# What commands print in the pages, written anew: look at the difference before committing it.
+outputs: $(VENV)/.testable
+	GAINFUL_REWRITE_DOCS=1 $(BIN)/$(PYTEST) tests/docs/test_documentation.py -k commands_print
 
 figures: $(VENV)/.testable
 	$(BIN)/python docs/make_figures.py

@@ -21,6 +21,8 @@ from gainful.cli.main import run
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+#: `make outputs` writes what commands print into the pages, instead of comparing.
+REWRITE = bool(os.environ.get("GAINFUL_REWRITE_DOCS"))
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What writes to the standard input of a command, the command, and what the shell does with what it prints: a file and
 # another command, or a filter.
@@ -141,9 +143,16 @@ def test_commands_print_what_the_page_shows(
     """One after the other in a fresh copy of the demo, as a reader of the page would type them."""
     monkeypatch.chdir(shutil.copytree(demo, tmp_path / "gainful-demo"))
     monkeypatch.setenv(*next(iter(TODAY.items())))
+    rewritten = text = page.read_text(encoding="utf-8")
     for command, output in commands(page):
-        printed = as_compared(page, typed(command, environment, capsys, monkeypatch))
-        assert (command, printed) == (command, as_compared(page, output))
+        printed = typed(command, environment, capsys, monkeypatch)
+        if REWRITE:
+            typed_in = f"$ {command}" if command.endswith("\n") else f"$ {command}\n"
+            rewritten = rewritten.replace(typed_in + output, typed_in + printed, 1)
+        else:
+            assert (command, as_compared(page, printed)) == (command, as_compared(page, output))
+    if rewritten != text:
+        page.write_text(rewritten, encoding="utf-8")
 
 
 @pytest.mark.parametrize(

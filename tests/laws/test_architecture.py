@@ -71,7 +71,7 @@ MOST_LINES = {
     "cli": 3_220,
     "compat": 1_790,
     "data": 4_140,
-    "evaluation": 4_353,
+    "evaluation": 4_390,
     "io": 5_560,
     "kernel": 1_370,
     "measures": 10_020,
@@ -81,7 +81,7 @@ MOST_LINES = {
     "tasks": 15_930,
     "top": 2_020,
     "gainful_papers": 6_600,
-    "tests": 52_290,
+    "tests": 52_570,
 }
 
 
