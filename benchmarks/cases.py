@@ -498,8 +498,8 @@ def page(report: Report, settings: Settings) -> None:
         if systems == 20:
             what = f"{systems} x {queries}, making it"
             report.rows.append(Row("report", what, making, "compare", found.inside("comparing"), 2))
-        for what, unit, limit in zip(("bytes", "ready", "median", "95 %"), "Bsss", limits, strict=True):
-            name = {"bytes": "file", "ready": "opened", "median": "a step", "95 %": "a step, 95 of 100"}[what]
+        for what, unit, limit in zip(("bytes", "ready", "median", "95%"), "Bsss", limits, strict=True):
+            name = {"bytes": "file", "ready": "opened", "median": "a step", "95%": "a step, 95 of 100"}[what]
             row = Row("report", f"{systems} x {queries}, {name}", found.inside(what), "making it", making, limit, unit)
             report.rows.append(replace(row, limit_on="value"))
 

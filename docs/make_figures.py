@@ -42,7 +42,7 @@ _ALL = "tfidf.run bm25.run dense.run.gz hybrid.run reranker.run"
 FIGURES = (
     Entry(
         "gain",
-        "What a user has gained by each rank, beside what the ideal list gives. Bands hold 95 % of the bootstrap over "
+        "What a user has gained by each rank, beside what the ideal list gives. Bands hold 95% of the bootstrap over "
         "queries.",
         f"curves qrels.txt {_ALL} -m CG -m nDCG@100",
     ),

@@ -35,7 +35,7 @@ def _two(differences: Floats) -> ScoreMatrix:
 
 
 def posterior_coverage(folder: Path, samples: int = 4000, draws: int = 2000) -> str:
-    """How often 95 % credible intervals hold the true difference: Student's t posterior, the Bayesian bootstrap."""
+    """How often 95% credible intervals hold the true difference: Student's t posterior, the Bayesian bootstrap."""
     rng = np.random.default_rng(6)
     rows = []
     for measure, file in MATRICES.items():
@@ -65,7 +65,7 @@ def posterior_calibration(folder: Path, samples: int = 4000) -> str:
                     said[place].append((shares.better, truth > MARGIN))
         for row, cases in zip(found, said, strict=True):
             mean, true = np.mean(cases, axis=0) if cases else (0.0, 0.0)
-            row.append(f"{100 * mean:.0f} % / {100 * true:.0f} %")
+            row.append(f"{100 * mean:.0f}% / {100 * true:.0f}%")
     return markdown(["probability of better", *(f"{n} queries" for n in (10, 25, 50))], found)
 
 

@@ -168,7 +168,7 @@ def _by_measure(*fired: dict[Cell, dict[str, float]], shown: Callable[[float], s
                 " / ".join(shown(found[spreads, n, measure][GATE]) for found in fired if (spreads, n, measure) in found)
                 for measure in (*MATRICES, *TOPS)
             ]
-            rows.append([f"{100 * spreads[0]:.0f} to {100 * spreads[1]:.0f} %", str(n), *cells])
+            rows.append([f"{100 * spreads[0]:.0f} to {100 * spreads[1]:.0f}%", str(n), *cells])
     return markdown(["spread", "queries", *MATRICES, *TOPS], rows)
 
 
@@ -178,7 +178,7 @@ def gate_errors(folder: Path, samples: int = 4000) -> str:
 
 
 def gate_misses(folder: Path, samples: int = 1000) -> str:
-    """The share of drops of 5 and 10 % that the gate does not call a regression."""
+    """The share of drops of 5 and 10% that the gate does not call a regression."""
     fired = [_fired(folder, drop, samples) for drop in DROPS]
     return _by_measure(*fired, shown=lambda share: f"{1 - share:.2f}")
 
@@ -194,8 +194,8 @@ def gate_rules(folder: Path, samples: int = 4000, samples_of_drops: int = 1000) 
             caught = (np.mean([found[cell][name] for cell in chosen]) for found in dropped)
             missed.append(" / ".join(f"{1 - share:.2f}" for share in caught))
         rows.append([name, f"{max(alarms):.3f}", f"{np.mean(alarms):.3f}", *missed])
-    of_drops = "5 / 10 % drops missed"
-    header = ["regression if", "most false alarms", "on average", of_drops, "200 queries, 25 to 50 %: " + of_drops]
+    of_drops = "5 / 10% drops missed"
+    header = ["regression if", "most false alarms", "on average", of_drops, "200 queries, 25 to 50%: " + of_drops]
     return markdown(header, rows)
 
 

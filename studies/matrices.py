@@ -36,4 +36,4 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
 def share(hits: int, of: int) -> str:
     """A share in per cent."""
-    return f"{100 * hits / of:.1f} %"
+    return f"{100 * hits / of:.1f}%"

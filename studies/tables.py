@@ -130,7 +130,7 @@ def families(folder: Path, samples: int = 500, m: int = 10, draws: int = 500) ->
         for name in PROCEDURES:
             found.setdefault(name, []).append(share(false[name], samples))
             if not null.all():
-                found[name].append(f"{100 * power[name] / samples:.1f} %")
+                found[name].append(f"{100 * power[name] / samples:.1f}%")
     header = ["procedure", "false finding, all equal", "false finding, half differ", "of real differences found"]
     return markdown(header, [[name, *cells] for name, cells in found.items()])
 
@@ -214,7 +214,7 @@ def measures(folder: Path, samples: int = 2000, m: int = 5, draws: int = 500) ->
                 false[place] += any((each.adjusted[is_null] < ALPHA).any() for each in found)
                 if place:
                     power += float(np.mean([each.adjusted[~is_null] < ALPHA for each in found]))
-        rows.append([str(n), *(share(count, samples) for count in false), f"{100 * power / samples:.1f} %"])
+        rows.append([str(n), *(share(count, samples) for count in false), f"{100 * power / samples:.1f}%"])
     return markdown(
         ["queries", "false finding, all equal", "false finding, half differ", "of real differences found"], rows
     )

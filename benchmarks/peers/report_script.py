@@ -58,7 +58,7 @@ def main(systems: str, queries: str) -> None:
         browser.close()
     print("seconds", "ready", ready / 1000, sep="\t")
     print("seconds", "median", taken[STEPS // 2] / 1000, sep="\t")
-    print("seconds", "95 %", taken[math.ceil(0.95 * STEPS) - 1] / 1000, sep="\t")
+    print("seconds", "95%", taken[math.ceil(0.95 * STEPS) - 1] / 1000, sep="\t")
 
 
 main(*sys.argv[1:])
