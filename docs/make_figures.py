@@ -22,7 +22,7 @@ from gainful.cli.main import run
 from gainful.evaluation.simulation import System, simulate
 
 GALLERY = Path(__file__).parent / "figures"
-PAPERS = Path(__file__).parent / "papers" / "figures"
+PAPERS = Path(__file__).parent / "explanation" / "papers" / "figures"
 
 
 class Entry(NamedTuple):
@@ -220,7 +220,7 @@ def gallery_page(entries: Sequence[Entry]) -> str:
         "# Gallery",
         "",
         "Figures as `gainful` draws them, from the collection that `gainful demo` makes. `make figures` draws them",
-        "again; [Figures for papers and slides](../figures.md) says what can be chosen.",
+        "again; [Figures for papers and slides](../how-to/figures.md) says what can be chosen.",
         "",
     ]
     for entry in entries:
@@ -267,7 +267,7 @@ def main() -> None:
     PAPERS.mkdir(exist_ok=True)
     draw_papers(PAPER_FIGURES, PAPERS)
     for file in (file for entry in PAPER_FIGURES for file in entry.files):
-        print(f"docs/papers/figures/{file}: {(PAPERS / file).stat().st_size / 1024:.0f} KB")
+        print(f"docs/explanation/papers/figures/{file}: {(PAPERS / file).stat().st_size / 1024:.0f} KB")
 
 
 if __name__ == "__main__":

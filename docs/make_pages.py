@@ -22,10 +22,10 @@ _LISTS = {"gain": "gain-maps", "discount": "discounts"}
 
 def pages() -> dict[Path, str]:
     """Every generated file and its text."""
-    result = {DOCS / "measures" / "README.md": _index(), DOCS / "choices.md": _choices()}
+    result = {DOCS / "reference" / "measures" / "README.md": _index(), DOCS / "reference" / "choices.md": _choices()}
     for family, names in ALL_FAMILIES.items():
         for measure in (ALL_MEASURES[name] for name in names):
-            result[DOCS / "measures" / f"{measure.name}.md"] = _measure_page(family, measure)
+            result[DOCS / "reference" / "measures" / f"{measure.name}.md"] = _measure_page(family, measure)
     return result
 
 
@@ -98,7 +98,7 @@ def _index() -> str:
         "# Measures",
         "",
         "Generated from the catalogue. `gainful measures` lists the same, `gainful measures recall` searches it,",
-        "`gainful explain nDCG@10` [explains](../explain.md) one.",
+        "`gainful explain nDCG@10` [explains](../../how-to/explain.md) one.",
         f"Without `-m`, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
         "",
     ]

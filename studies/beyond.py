@@ -1,4 +1,4 @@
-"""The studies of docs/beyond-p.md: what posteriors and confidence sequences do on real scores."""
+"""The studies of docs/explanation/beyond-p.md: what posteriors and confidence sequences do on real scores."""
 
 from __future__ import annotations
 

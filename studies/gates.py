@@ -1,4 +1,4 @@
-"""The studies of docs/gate.md: how often the gate's rule is alarmed by nothing, and how often it misses a drop."""
+"""The studies behind docs/how-to/gate.md: how often the gate raises a false alarm, and how often it misses a drop."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tables import STUDIES
 
 HERE = Path(__file__).resolve().parent
-PAGES = sorted((HERE.parent / "docs").glob("*.md"))
+PAGES = sorted((HERE.parent / "docs").rglob("*.md"))
 DATA = HERE.parent.parent / "shared" / "data" / "published-tables"
 
 

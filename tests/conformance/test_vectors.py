@@ -224,7 +224,7 @@ def test_one_ranking_with_five_ndcgs() -> None:
 
 # --- What the page tells other projects -----------------------------------------------------------------------------
 
-PAGE = FOLDER.parent / "docs" / "conformance.md"
+PAGE = FOLDER.parent / "docs" / "reference" / "conformance.md"
 
 
 @pytest.mark.parametrize(("language", "program"), [("python", sys.executable), ("javascript", "node")])

@@ -267,7 +267,7 @@ def test_weighted_t_is_that_of_a_regression_with_robust_errors():
 
 @pytest.mark.parametrize("n", [25, 200])
 def test_weighted_t_holds_its_level_with_weights_as_uneven_as_traffic(n):
-    # The table of docs/queries.md in small: the variance without leverages covers in about 80%.
+    # The table of docs/how-to/queries.md in small: the variance without leverages covers in about 80%.
     generator = np.random.default_rng(n)
     held = []
     for _ in range(400):

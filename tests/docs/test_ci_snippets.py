@@ -15,7 +15,7 @@ import yaml
 from gainful import freeze_gate
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "gate.md").read_text(encoding="utf-8")
 QRELS = "".join(f"q{i} 0 a 2\nq{i} 0 b 0\n" for i in range(50))
 GOOD, BAD = ("".join(f"q{i} Q0 {one} 1 2 t\nq{i} Q0 {two} 2 1 t\n" for i in range(50)) for one, two in ("ab", "ba"))
 

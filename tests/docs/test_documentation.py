@@ -169,7 +169,7 @@ ROW = re.compile(r"^\| (`[^|]+`) \| (`[^|]+`) \|", re.MULTILINE)
 
 
 def test_names_of_other_tools_stand_for_what_the_page_says() -> None:
-    rows = ROW.findall((ROOT / "docs" / "other-tools.md").read_text(encoding="utf-8"))
+    rows = ROW.findall((ROOT / "docs" / "reference" / "other-tools.md").read_text(encoding="utf-8"))
     pairs = [
         (theirs, ours)
         for cells in rows
@@ -188,7 +188,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_guides_name_what_there_is() -> None:
     """Files that the guides for developers name exist, and have the names that stand before or after them."""
-    for page in (ROOT / "docs" / "design.md", ROOT / "CONTRIBUTING.md"):
+    for page in (ROOT / "docs" / "reference" / "design.md", ROOT / "CONTRIBUTING.md"):
         text = " ".join(page.read_text(encoding="utf-8").split())
         found = re.findall(r"(?:`([A-Za-z_.]+)(?:\(\))?`,? (?:\(|in |of ))?`([\w/]+\.(?:py|hpp|toml))`", text)
         assert len(found) > 20
@@ -206,7 +206,7 @@ def test_generated_pages_are_current() -> None:
     spec.loader.exec_module(module)
     pages: dict[Path, str] = module.pages()
     expected = {path for path in pages if path.parent.name == "measures"}
-    assert set((ROOT / "docs" / "measures").glob("*.md")) == expected, "run `make docs`"
+    assert set((ROOT / "docs" / "reference" / "measures").glob("*.md")) == expected, "run `make docs`"
     for path, text in pages.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
 
@@ -221,6 +221,8 @@ def test_version_is_said_once() -> None:
 
 
 def test_promises_name_tests_that_exist() -> None:
-    named = re.findall(r"`(tests/[\w/.]+)`", (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8"))
+    named = re.findall(
+        r"`(tests/[\w/.]+)`", (ROOT / "docs" / "reference" / "reliability.md").read_text(encoding="utf-8")
+    )
     assert len(named) > 10
     assert [path for path in named if not (ROOT / path).is_file()] == []

@@ -1,4 +1,4 @@
-"""The examples of other engines in docs/python.md, run: the same numbers as of the file."""
+"""The examples of other engines in docs/how-to/python.md, run: the same numbers as of the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import gainful
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "python.md"
 EXAMPLES = re.findall(r"```python\n(# (\w+).*?)```", PAGE.read_text(), re.DOTALL)
 
 

@@ -54,7 +54,7 @@ def test_figures_are_current(script: ModuleType, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("without_demo")
 def test_figures_of_papers_are_current(script: ModuleType, tmp_path: Path) -> None:
-    entries, folder = script.PAPER_FIGURES, DOCS / "papers" / "figures"
+    entries, folder = script.PAPER_FIGURES, DOCS / "explanation" / "papers" / "figures"
     # What a figure says does not depend on how often an experiment is repeated.
     fewer = {"scheel2011": "--repetitions 10"}
     script.draw_papers([each._replace(options=fewer.get(each.paper, each.options)) for each in entries], tmp_path)
@@ -66,7 +66,7 @@ def test_figures_of_papers_are_current(script: ModuleType, tmp_path: Path) -> No
 
 def test_papers_show_their_figures(script: ModuleType) -> None:
     for entry in script.PAPER_FIGURES:
-        page = (DOCS / "papers" / f"{entry.paper}.md").read_text(encoding="utf-8")
+        page = (DOCS / "explanation" / "papers" / f"{entry.paper}.md").read_text(encoding="utf-8")
         assert set(re.findall(r"\(figures/(\S+\.svg)\)", page)) == set(entry.files)
 
 

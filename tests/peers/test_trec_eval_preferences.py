@@ -276,6 +276,6 @@ def test_levels_below_zero(trec_eval):
     _, found, _ = trec_eval(*ALL, judgments=judgments, run=run)
     # 3 of 4 preferences over level 0; a, b and c stand before d, as d itself and e do not.
     assert found["prefs_avgjg_Rnonrel", "q"] == f"{(3 + 3) / (4 + 5):.4f}"
-    page = (Path(__file__).parents[2] / "docs" / "drop-in.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "drop-in.md").read_text()
     assert "| `prefs_avgjg_Rnonrel` where a judge has levels below 0" in page
     assert "byte for byte" not in page

@@ -42,12 +42,14 @@ PAGE = Page(
 
 
 def test_every_format_has_an_example_and_is_in_the_docs():
-    here, page = Path(__file__).read_text(), (Path(__file__).parents[2] / "docs" / "evaluate.md").read_text()
+    here, page = Path(__file__).read_text(), (Path(__file__).parents[2] / "docs" / "how-to" / "evaluate.md").read_text()
     for name, (writer, ending, _) in FORMATS.items():
         module, _, function = writer.partition(".")
         doc = getattr(import_module(f"gainful.render.{module}"), function).__doc__
         assert ">>>" in doc or f'(PAGE, "{name}")' in here, f"{writer}: no example in its docstring"
-        assert f"`{name}`" in page and f"`{ending}`" in page, f"docs/evaluate.md does not name `{name}` and `{ending}`"
+        assert f"`{name}`" in page and f"`{ending}`" in page, (
+            f"docs/how-to/evaluate.md does not name `{name}` and `{ending}`"
+        )
 
 
 def test_what_is_so_is_a_boolean_for_machines_and_a_yes_for_people():

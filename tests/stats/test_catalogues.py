@@ -37,10 +37,10 @@ def rows(flag: str) -> Iterable[str]:
 
 @together("flag", CATALOGUES)
 def test_the_table_of_the_docs(flag: str) -> None:
-    page = (DOCS / "compare.md").read_text()
+    page = (DOCS / "how-to" / "compare.md").read_text()
     missing = [row for row in rows(flag) if f"{row}\n" not in page]
-    assert not missing, f"docs/compare.md lacks these lines of its table of --{flag}: {missing}"
-    assert "\n".join(rows(flag)) + "\n\n" in page, f"docs/compare.md has the lines of --{flag} in another order"
+    assert not missing, f"docs/how-to/compare.md lacks these lines of its table of --{flag}: {missing}"
+    assert "\n".join(rows(flag)) + "\n\n" in page, f"docs/how-to/compare.md has the lines of --{flag} in another order"
 
 
 @together("test", TESTS)

@@ -630,7 +630,7 @@ def test_every_finding_says_what_to_do() -> None:
 
 
 def test_every_check_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "check.md").read_text(encoding="utf-8")
     assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")] == list(CHECKS)
 
 

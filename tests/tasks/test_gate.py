@@ -549,7 +549,7 @@ def reports(gate):
 @pytest.mark.parametrize("verdict", ["pass", "regression", "refused"])
 def test_json(reports, verdict):
     value = json.loads(FORMATS["json"](reports[verdict]))
-    schema = json.loads((Path(__file__).parents[2] / "docs" / "gate-check.schema.json").read_text())
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "reference" / "gate-check.schema.json").read_text())
     jsonschema.validate(value, schema)
     code = {"pass": 0, "regression": 1, "refused": 3}[verdict]
     assert (value["schema"], value["verdict"], value["exit"]) == ("gainful-gate-check/1", verdict, code)

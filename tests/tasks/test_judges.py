@@ -229,7 +229,7 @@ class TestBootstrap:
             assert getattr(found, name) == pytest.approx((value, low, high), abs=1e-9), name
 
     def test_interval_holds_the_value_on_all_queries(self) -> None:
-        """Ten queries of forty, again and again; percentiles held 88%. A small version of docs/judgments.md."""
+        """Ten queries of forty, again and again; percentiles held 88%. A small version of docs/how-to/judgments.md."""
         queries = random_queries(11, 40, (0, 1, 2, 3))
         true, source = compared(*queries).kappa.value, random.Random(1)
         held = 0

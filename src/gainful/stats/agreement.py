@@ -212,7 +212,7 @@ def errors_of_interval(queries: int) -> float:
     """How many standard errors a 95% interval of a coefficient reaches to either side: Student's t of 99%.
 
     Resamples neither know all of the bias that an order by few queries has, nor vary as much as it does; so many is
-    what holds the order by all queries in 95% of samples (docs/agree.md).
+    what holds the order by all queries in 95% of samples (docs/how-to/agree.md).
     """
     return t_quantile(0.995, queries - 1)
 

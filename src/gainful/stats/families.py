@@ -337,7 +337,7 @@ def families_of(
 
     Their differences then have different units, so that maxT divides them by one number a measure: the root of the mean
     square of its pairs' differences. Flips leave that as it is; dividing each pair by its own spread would make those
-    that happen to vary little the largest, and find too much with few queries (docs/which-test.md).
+    that happen to vary little the largest, and find too much with few queries (docs/explanation/which-test.md).
 
     >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("P@10", {"a": [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], "b": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],

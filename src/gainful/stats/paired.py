@@ -424,7 +424,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 
 def rank_warning(queries: str, measured: str = "50 queries: up to 18% by Wilcoxon's, 49% by the sign test") -> str:
-    """The warning about rank tests on many queries; its shares are from docs/which-test.md."""
+    """The warning about rank tests on many queries; its shares are from docs/explanation/which-test.md."""
     return (
         f"with {queries} a rank test often calls systems different whose means are equal (at the 5% level, "
         f"{measured}): it answers another question"

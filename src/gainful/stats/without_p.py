@@ -2,13 +2,13 @@
 
 Under the reference prior, p(mean, sd) ~ 1 / sd, the posterior of the mean is Student's t about the mean that was found,
 with the standard error as its scale and n - 1 degrees of freedom (Benavoli, Corani, Demšar & Zaffalon 2017).
-It is exact: nothing is drawn. docs/beyond-p.md has it beside the Bayesian bootstrap.
+It is exact: nothing is drawn. docs/explanation/beyond-p.md has it beside the Bayesian bootstrap.
 
 A confidence sequence holds after every query at once, however often one looks. Somebody bets against each mean that the
 scores may have, at fair odds if that is the true one; a mean is excluded once the bets against it have won 2 / alpha
 (one half for means too low, one for those too high), which by Ville's inequality happens with probability alpha at
 most, ever. Stakes are spread over eight shares of what may be staked (diversified Kelly bets, Waudby-Smith & Ramdas
-2023), so that none has to be chosen; docs/beyond-p.md has the widths of others.
+2023), so that none has to be chosen; docs/explanation/beyond-p.md has the widths of others.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ def history_page(gate: Gate) -> Page:
     return Page("gate", (table, chart), (_conventions(gate),))
 
 
-#: The form of the JSON; docs/gate.md has it.
+#: The form of the JSON; docs/how-to/gate.md has it.
 JSON_SCHEMA = "gainful-gate-check/1"
 #: What a comment begins with, so that the next one replaces it; the tables outside of what unfolds; rows of a table.
 MARKER, _MAIN, _MOST_ROWS = "<!-- gainful gate -->", ("Collapsed queries", "The measures"), 20
