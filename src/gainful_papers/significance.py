@@ -138,10 +138,7 @@ def friedman_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[FriedmanRow, ...
 
 
 def friedman_table(
-    scores: Mapping[str, Evaluation] | Mapping[str, ScoreMatrix],
-    *,
-    places: int = 4,
-    signatures: tuple[str, ...] = (),
+    scores: Mapping[str, Evaluation] | Mapping[str, ScoreMatrix], *, places: int = 4, signatures: tuple[str, ...] = ()
 ) -> FriedmanTable:
     """Means, Friedman's test with Conover's comparisons, and analyses of variance, over the queries that all have.
 

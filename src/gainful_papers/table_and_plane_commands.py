@@ -66,12 +66,7 @@ def plane_command(
         raise UsageError("--query: expected at least one query, found none", f"judged are {few}")
     with output.waiting("reading runs", in_bytes=False):
         planes = score_planes(
-            judged.qrels,
-            collection.runs,
-            asked.queries,
-            asked.measure,
-            threshold=asked.threshold,
-            policy=judged.policy,
+            judged.qrels, collection.runs, asked.queries, asked.measure, threshold=asked.threshold, policy=judged.policy
         )
     output.show(planes.page(asked.places), planes.notices)
 

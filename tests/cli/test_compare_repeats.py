@@ -97,7 +97,9 @@ def test_questions_that_know_nothing_of_runs_refuse_them(options: dict[str, Any]
 
 def test_a_margin_of_several_systems_is_refused() -> None:
     runs = {"old": OLD, "llm": LLM, "new": run(7, 1.0)}
-    with pytest.raises(UsageError, match="margin: needs one run of each system, or two systems at a time"):
+    with pytest.raises(
+        UsageError, match="margin: cannot be used with several runs of a system; compare two systems at a time"
+    ):
         compare(QRELS, runs, "nDCG@5", margin=0.01)
     assert compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", margin=0.01).pairs["nDCG@5"].margin is not None
 

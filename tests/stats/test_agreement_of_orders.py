@@ -104,7 +104,7 @@ class TestTauAP:
         assert tau_ap([1], [1]) is tau_ap_a([1], [1]) is tau_ap_b([1], [1]) is None
 
     def test_refuses_different_lengths(self) -> None:
-        with pytest.raises(UsageError, match="two scores a system"):
+        with pytest.raises(UsageError, match="2 and 3 values"):
             tau_ap_b([1, 2], [1, 2, 3])
 
 

@@ -331,16 +331,16 @@ def test_without_spread() -> None:
 
 def test_a_combination_without_a_system_is_refused() -> None:
     """Of three systems the mean of a level may speak for it although the other level is better beside each."""
-    with pytest.raises(UsageError, match="a system of every combination, found none of A y, B v"):
+    with pytest.raises(UsageError, match="no system has A y and B v"):
         compare_factors(made(6)[:, :3], SYSTEMS[:3], FACTORS)
 
 
 @pytest.mark.parametrize(
     ("factors", "message"),
     [
-        ({"A": FACTORS["A"]}, "factors: expected two, found 1"),
-        ({"A": FACTORS["A"], "B": {"xu": "u"}}, "expected a level of 'B' for every system, found none for 'xv'"),
-        ({"A": FACTORS["A"], "B": dict.fromkeys(SYSTEMS, "u")}, "expected at least two levels of 'B', found one"),
+        ({"A": FACTORS["A"]}, "factors: there are 1, not two"),
+        ({"A": FACTORS["A"], "B": {"xu": "u"}}, "system 'xv' has no level of 'B'"),
+        ({"A": FACTORS["A"], "B": dict.fromkeys(SYSTEMS, "u")}, "'B' has one level only"),
     ],
 )
 def test_refused(factors: dict[str, dict[str, str]], message: str) -> None:

@@ -29,7 +29,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def rows(flag: str) -> Iterable[str]:
-    yield f"| `--{flag}` | is | take it for |"
+    yield f"| `--{flag}` | is | use for |"
     yield "|---|---|---|"
     for name, member in CATALOGUES[flag].items():
         yield f"| `{name}` | {member.title} | {member.about} |"

@@ -127,7 +127,7 @@ class TestAllDesigns:
             "power": lambda: kind(0.2).queries_needed(1e-9),
             "power: ": lambda: kind(0.2).detectable(10, power=0.01),
         }.items():
-            with pytest.raises(UsageError, match=f"^{what}.*expected"):
+            with pytest.raises(UsageError, match=f"^{what}.*(expected|too small)"):
                 call()
 
     def test_more_systems_need_more_queries(self) -> None:

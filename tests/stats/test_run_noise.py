@@ -104,7 +104,7 @@ def test_several_systems_are_corrected_by_holm() -> None:
 )
 def test_what_knows_nothing_of_runs_is_refused(options: dict[str, Any]) -> None:
     found = matrix(a=runs_of(1, 20, 2, 0.1), b=runs_of(2, 20, 2, 0.1))
-    with pytest.raises(UsageError, match="knows nothing of noise between several runs of a system"):
+    with pytest.raises(UsageError, match="cannot account for noise between several runs of a system"):
         if "procedure" in options:
             compare_several({"s": found}, SystemsPlan(**options))
         else:

@@ -78,7 +78,7 @@ def test_where_lower_is_better_worse_and_better_change_places() -> None:
 
 @together(
     ("difference", "margin", "verdict"),
-    [(0.03, 0.01, "better"), (-0.03, 0.01, "worse"), (0.0, 0.03, "equivalent"), (0.0, 0.01, "cannot tell")],
+    [(0.03, 0.01, "better"), (-0.03, 0.01, "worse"), (0.0, 0.03, "equivalent"), (0.0, 0.01, "inconclusive")],
 )
 def test_verdicts(difference: float, margin: float, verdict: str) -> None:
     assert made(difference, margin=margin).verdict == verdict
@@ -86,7 +86,7 @@ def test_verdicts(difference: float, margin: float, verdict: str) -> None:
 
 def test_the_verdict_is_what_has_the_probability() -> None:
     centre = float(stats.t(99).ppf(0.95)) * 0.01
-    for nudge, verdict in ((1e-6, "better"), (-1e-6, "cannot tell")):
+    for nudge, verdict in ((1e-6, "better"), (-1e-6, "inconclusive")):
         found = made(0.01 + centre + nudge)
         assert found.verdict == verdict
 
@@ -94,11 +94,11 @@ def test_the_verdict_is_what_has_the_probability() -> None:
 def test_without_spread_there_are_no_probabilities() -> None:
     for a in (B, B + 0.1):
         found = posterior(a, B, 0.01)
-        assert found.probabilities is None and found.verdict == "cannot tell"
+        assert found.probabilities is None and found.verdict == "inconclusive"
 
 
 def test_one_query_says_nothing() -> None:
-    with pytest.raises(InputError, match="score: expected at least 2 queries, found 1"):
+    with pytest.raises(InputError, match="score: at least 2 queries are needed for a spread, found 1"):
         posterior(A[:1], B[:1], 0.01)
 
 
@@ -171,7 +171,7 @@ def test_of_scores_with_other_bounds() -> None:
     one = sequence(differences)
     a, b = np.maximum(differences, 0) * 10 - 5, np.maximum(-differences, 0) * 10 - 5
     ten = confidence_sequence(two_systems(a, b), "A", "B", (-5, 5))
-    assert ten.lows == pytest.approx([10 * low for low in one.lows]) and ten.told_after == one.told_after
+    assert ten.lows == pytest.approx([10 * low for low in one.lows]) and ten.significant_after == one.significant_after
 
 
 def test_exchanged_systems_have_negated_limits() -> None:
@@ -189,14 +189,14 @@ def test_verdicts_of_a_sequence() -> None:
     ahead = np.full(30, 0.5)
     assert sequence(ahead).verdict == "better" and sequence(-ahead).verdict == "worse"
     assert sequence(ahead, better="lower").verdict == "worse"
-    told = sequence(ahead).told_after
-    assert told is not None and sequence(ahead[: told - 1]).told_after is None
-    assert sequence(ahead[: told - 1]).verdict == "cannot tell" and sequence(np.zeros(30)).told_after is None
+    told = sequence(ahead).significant_after
+    assert told is not None and sequence(ahead[: told - 1]).significant_after is None
+    assert sequence(ahead[: told - 1]).verdict == "inconclusive" and sequence(np.zeros(30)).significant_after is None
 
 
 def test_an_order_by_the_scores_shows() -> None:
     differences = np.repeat([0.8, -0.8], 100)
-    assert sequence(differences).is_empty and sequence(differences).verdict == "cannot tell"
+    assert sequence(differences).is_empty and sequence(differences).verdict == "inconclusive"
     assert not sequence(np.random.default_rng(7).permutation(differences)).is_empty
 
 

@@ -155,11 +155,11 @@ class TestProcedures:
     @together(
         ("plan", "systems", "queries", "said"),
         [
-            (SystemsPlan("tukey"), 10, 60, "with 10 systems Tukey HSD finds more than it should"),
+            (SystemsPlan("tukey"), 10, 60, "with 10 systems Tukey HSD finds too much"),
             (SystemsPlan("tukey"), 9, 60, ""),
-            (SystemsPlan("rthsd", draws=50), 10, 20, "with 10 systems randomised Tukey HSD finds more than it should"),
+            (SystemsPlan("rthsd", draws=50), 10, 20, "with 10 systems randomised Tukey HSD finds too much"),
             (SystemsPlan("rthsd", draws=50), 9, 20, ""),
-            (SystemsPlan(test="t", correction="holm"), 15, 50, "with 15 systems Holm on t finds more than it should"),
+            (SystemsPlan(test="t", correction="holm"), 15, 50, "with 15 systems Holm on t finds too much"),
             (SystemsPlan(test="t", correction="holm"), 14, 50, ""),
             (SystemsPlan(test="t", correction="holm"), 15, 51, ""),
             (SystemsPlan(test="t", correction="holm", baseline="s0"), 15, 50, ""),
@@ -171,7 +171,7 @@ class TestProcedures:
         self, plan: SystemsPlan, systems: int, queries: int, said: str
     ) -> None:
         found = compare_several({"AP": matrix(systems, queries)}, plan)["AP"]
-        notes = [note for note in found.warnings if "finds more than it should" in note]
+        notes = [note for note in found.warnings if "finds too much" in note]
         assert len(notes) == bool(said) and all(said in note for note in notes)
 
     def test_conover_beside_nemenyi_whatever_the_order(self) -> None:
@@ -428,7 +428,7 @@ def test_groups_are_compared_and_corrected_for_their_number():
     matrix, table = _grouped({"a": 12, "b": 12, "c": 12}, 0.05)
     found = compare(matrix, queries=table, by="kind")
     results = found.segments["RR"]
-    assert {each.segment: each.verdict for each in results} == {"a": "cannot tell", "b": "cannot tell", "c": "worse"}
+    assert {each.segment: each.verdict for each in results} == {"a": "inconclusive", "b": "inconclusive", "c": "worse"}
     for each in results:
         queries = [query for query in matrix.queries if query.startswith(each.segment)]
         alone = compare(matrix.select(queries=queries), alpha=0.05 / 3).pairs["RR"]
@@ -441,7 +441,7 @@ def test_groups_are_compared_and_corrected_for_their_number():
 def test_a_group_that_is_too_small_says_so():
     matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
     found = compare(matrix, queries=table, by="kind")
-    assert [each.verdict for each in found.segments["RR"]] == ["cannot tell", "too few queries"]
+    assert [each.verdict for each in found.segments["RR"]] == ["inconclusive", "too few queries"]
     assert "1 group too small to tell" in " ".join(found.text("table").split())
 
 

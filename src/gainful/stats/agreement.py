@@ -1,8 +1,7 @@
-"""How far two scorings put the same systems into the same order, and how sure one can be of that with these queries;
-and how far two judges give the same grades.
+"""Agreement of two scorings on the order of systems, and of two judges on grades.
 
-Higher scores are better throughout. Coefficients of judges work on many weightings of the same grades at once: one for
-the estimates, one a draw for the bootstrap.
+Higher scores are better throughout. Coefficients for judges are vectorised over weightings of the same grades: one for
+the estimates, one per bootstrap resample.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC, Coefficient
 from gainful.stats.distributions import t_quantile
 from gainful.stats.repeatable import check_draws, counts_of_draws, on_grid, settle, stream
 
-#: How far down an order RBO looks: the chance of going on to the next system.
+#: Persistence of RBO: the probability of going on to the next system.
 PERSISTENCE = 0.9
 
 
 class Swap(NamedTuple):
-    """Two systems that change places, and by how much the one that is better by A is ahead by A, and by B behind."""
+    """Two systems that two scorings order differently, and the lead of the better one in each scoring."""
 
     better_by_a: str
     better_by_b: str
@@ -38,10 +37,10 @@ class Swap(NamedTuple):
 
 
 def kendall_tau_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float | None:
-    """Kendall's tau-b of two scorings of the same things; None where either scores all alike.
+    """Return Kendall's tau-b of two scorings; None if either is constant.
 
-    (C - D) / sqrt((P - Tx) (P - Ty)) with C pairs in the same order, D in opposite order, P pairs in all, Tx and Ty of
-    them tied in one scoring (Kendall 1945).
+    (C - D) / sqrt((P - Tx) (P - Ty)) with C pairs in the same order, D in opposite order, P pairs in total, and Tx and
+    Ty pairs tied in either scoring (Kendall 1945).
 
     >>> kendall_tau_b([1, 2, 3, 4], [2, 1, 3, 4])
     0.6666666666666666
@@ -50,15 +49,15 @@ def kendall_tau_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> f
         return None
     first, second = _signs(x), _signs(y)
     untied = np.count_nonzero(first) * np.count_nonzero(second)
-    # Every pair is counted from both its ends, above and below; the roots of exact products keep 1 exactly 1.
+    # Every pair is counted from both ends; the square root of exact products keeps 1 exactly 1.
     return float((first * second).sum() / math.sqrt(untied)) if untied else None
 
 
 def kendall_tau_a(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float | None:
-    """Kendall's tau-a of two scorings of the same things: without a correction for ties.
+    """Return Kendall's tau-a of two scorings, without a correction for ties.
 
-    (C - D) / P with C pairs in the same order, D in opposite order, P pairs in all (Kendall 1938). A tied pair is in
-    neither order, so that even a scoring with ties and itself have less than 1.
+    (C - D) / P with C pairs in the same order, D in opposite order, P pairs in total (Kendall 1938). A tied pair counts
+    as neither, so a scoring with ties has less than 1 even with itself.
 
     >>> kendall_tau_a([1, 2, 3, 4], [2, 1, 3, 4]), kendall_tau_a([1, 2, 2], [1, 2, 3])
     (0.6666666666666666, 0.6666666666666666)
@@ -67,17 +66,17 @@ def kendall_tau_a(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> f
 
 
 def _signs(values: Sequence[float] | Floats) -> Floats:
-    """Things x things: 1 where a row's is above a column's, -1 where below, 0 where tied."""
+    """Compare all items: 1 if the row's value is above the column's, -1 if below, 0 if tied."""
     return np.asarray(np.sign(np.subtract.outer(np.asarray(values, float), np.asarray(values, float))))
 
 
 def tau_ap(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floats) -> float | None:
-    """AP correlation (Yilmaz, Aslam & Robertson 2008) of an estimated order with a reference; None with any tie.
+    """Return the AP correlation (Yilmaz, Aslam & Robertson 2008) of an estimated order; None with any tie.
 
-    2 / (N - 1) sum_{i=2..N} C(i) / (i - 1) - 1: the estimate is read from its best, C(i) are the systems above i that
-    the reference puts above it, too. What changes at the top weighs more. The two directions differ.
+    2 / (N - 1) sum_{i=2..N} C(i) / (i - 1) - 1, with the estimate read from its best system and C(i) the number of
+    systems above i that the reference also ranks above it. Changes at the top weigh more. It is not symmetric.
 
-    >>> tau_ap([3, 4, 2, 1], [4, 3, 2, 1])  # B A C D, where A B C D would be right
+    >>> tau_ap([3, 4, 2, 1], [4, 3, 2, 1])  # B A C D instead of A B C D
     0.33333333333333326
     """
     est, ref = _two(estimate, reference)
@@ -85,10 +84,10 @@ def tau_ap(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floa
 
 
 def tau_ap_a(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floats) -> float | None:
-    """AP correlation with an estimate that may have ties: its mean over the orders of these; None if the reference has.
+    """Return the AP correlation averaged over all orders of tied estimates; None if the reference has ties.
 
-    At place k of a group of equals below p others, each of the group stands equally often: C is on average what the
-    group has of p, and half of k (Urbano & Marrero 2017).
+    In a group of tied systems below p others, each is equally likely at rank k of the group: C is then on average the
+    group's share of the p concordant systems, plus k / 2 (Urbano & Marrero 2017).
 
     >>> tau_ap_a([2, 2, 1], [3, 2, 1])  # the mean of 1 and 0
     0.5
@@ -105,11 +104,10 @@ def tau_ap_a(estimate: Sequence[float] | Floats, reference: Sequence[float] | Fl
 
 
 def tau_ap_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float | None:
-    """AP correlation of two orders that may both have ties, the mean of both directions; None if one is all ties.
+    """Return the AP correlation of two orders that may both have ties, the mean of both directions; None if constant.
 
-    As :func:`tau_ap`, but a system tied with another is not above it: C(i) over the number of systems that are above i,
-    and the best group, which has none above it, does not count (Urbano & Marrero 2017). Without ties it is the mean of
-    :func:`tau_ap` in both directions.
+    As :func:`tau_ap`, but tied systems are not above each other, C(i) is divided by the number of systems above i, and
+    the best group, which has none above it, is left out (Urbano & Marrero 2017).
 
     >>> tau_ap_b([2, 2, 1], [2, 2, 1]), round(tau_ap_b([4, 3, 2, 1], [3, 2, 4, 1]), 12)
     (1.0, 0.166666666667)
@@ -127,10 +125,10 @@ def tau_ap_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float 
 
 
 def rbo(x: Sequence[float] | Floats, y: Sequence[float] | Floats, p: float = PERSISTENCE) -> float | None:
-    """Rank-biased overlap of two whole orders, extrapolated (Webber, Moffat & Zobel 2010); the mean over tie orders.
+    """Return the extrapolated rank-biased overlap of two complete orders (Webber, Moffat & Zobel 2010).
 
-    X_k / k p^k + (1 - p) / p sum_d X_d / d p^d, X_d the systems that both have among their first d. Of equals each has
-    the same chance to be among these: X_d is then the sum of products of chances (RBO^a of Corsi & Urbano 2024).
+    X_k / k p^k + (1 - p) / p sum_d X_d / d p^d, with X_d the number of systems in both top d. Ties share their ranks
+    with equal probability, which averages over tie orders: X_d is a sum of products (RBO^a of Corsi & Urbano 2024).
 
     >>> round(rbo([4, 3, 2, 1], [3, 4, 2, 1]), 12)
     0.9
@@ -148,7 +146,7 @@ def rbo(x: Sequence[float] | Floats, y: Sequence[float] | Floats, p: float = PER
 
 
 def rbo_by_chance(systems: int, p: float = PERSISTENCE) -> float:
-    """The rank-biased overlap that two random orders have on average: it is far above 0 where systems are few.
+    """Return the mean rank-biased overlap of two random orders, far above 0 if there are few systems.
 
     >>> round(rbo_by_chance(5), 2), round(rbo_by_chance(129), 2)
     (0.82, 0.08)
@@ -157,7 +155,7 @@ def rbo_by_chance(systems: int, p: float = PERSISTENCE) -> float:
 
 
 def pearson(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float | None:
-    """The linear correlation of two scorings; None where either scores all alike.
+    """Return the linear correlation of two scorings; None if either is constant.
 
     >>> pearson([1, 2, 3], [2, 4, 6])
     1.0
@@ -168,9 +166,9 @@ def pearson(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float |
 
 
 def swaps(names: Sequence[str], x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> tuple[Swap, ...]:
-    """The pairs of systems that two scorings put into opposite order, clearest first.
+    """Return the pairs of systems that two scorings order differently, clearest first.
 
-    Leads are compared as shares of each scoring's range, because the scorings may be of different measures.
+    Leads are compared relative to each scoring's range, because the measures may differ.
 
     >>> swaps(["a", "b", "c"], [3, 2, 1], [2, 3, 1])
     (Swap(better_by_a='a', better_by_b='b', lead_a=1.0, lead_b=1.0),)
@@ -191,12 +189,12 @@ def swaps(names: Sequence[str], x: Sequence[float] | Floats, y: Sequence[float] 
 def _two(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> tuple[Floats, Floats]:
     one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if one.shape != other.shape or one.ndim != 1:
-        raise UsageError(f"agreement: expected two scores a system, found {one.size} and {other.size} in all")
+        raise UsageError(f"agreement: the two scorings have {one.size} and {other.size} values; lengths must match")
     return one, other
 
 
 def _among_first(values: Floats) -> Floats:
-    """Depths x systems: the chance of each system to be among the first d."""
+    """Return, depths x systems, the probability that each system is in the top d."""
     above = np.count_nonzero(values > values[:, np.newaxis], axis=1)
     equal = np.count_nonzero(values == values[:, np.newaxis], axis=1)
     depth = np.arange(1, values.size + 1)[:, np.newaxis]
@@ -205,24 +203,23 @@ def _among_first(values: Floats) -> Floats:
 
 kendall_tau = kendall_tau_b
 
-_AT_ONCE = 1 << 20  # cells of drawn queries
+_AT_ONCE = 1 << 20  # cells of resampled queries
 
 
 def errors_of_interval(queries: int) -> float:
-    """How many standard errors a 95% interval of a coefficient reaches to either side: Student's t of 99%.
+    """Return the half-width of a 95% interval of a coefficient, in bootstrap standard errors: Student's t of 99%.
 
-    Resamples neither know all of the bias that an order by few queries has, nor vary as much as it does; so many is
-    what holds the order by all queries in 95% of samples (docs/how-to/agree.md).
+    Resamples underestimate the bias and the variance of an order based on few queries; this multiple contains the order
+    based on all queries in 95% of samples (docs/how-to/agree.md).
     """
     return t_quantile(0.995, queries - 1)
 
 
 class OrderEstimate(NamedTuple):
-    """A coefficient, its 95% interval, its standard error, and how far the bootstrap's draws lie from it on average.
+    """A coefficient (None if undefined) with its bootstrap statistics, None without any defined resample.
 
-    ``value`` is None where it is undefined; the others are None where no draws were asked for or none of them has a
-    value. The interval is value +- t sd of the draws: around the value, not around the draws, because resampled queries
-    agree less than all of them do. Coefficients of which none holds 95% have no interval.
+    ``bias`` is the mean of the resamples minus the value. The interval is value +- t sd of the resamples. It is centred
+    on the value because orders agree less on resampled queries. Coefficients that cannot reach 95% coverage have none.
     """
 
     value: float | None
@@ -234,10 +231,10 @@ class OrderEstimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OrderAgreement:
-    """How two measures order the same systems on the same queries.
+    """Agreement of two measures on the order of systems, for the same queries.
 
-    ``tau_ap`` reads B's order against A's, ``tau_ap_reverse`` A's against B's; both are None with ties, and so is
-    either ``tau_ap_a`` where the order that it is read against has some. ``rbo_by_chance`` is what random orders have.
+    ``tau_ap`` uses A's order as the reference, ``tau_ap_reverse`` B's; both are None with ties. Either ``tau_ap_a`` is
+    None if its reference has ties. ``rbo_by_chance`` is the RBO expected by chance.
     """
 
     a: str
@@ -264,7 +261,7 @@ class OrderAgreement:
 
 @dataclass(frozen=True, eq=False)
 class MeasureAgreement:
-    """Every two measures compared, and what it was made with."""
+    """Agreement of every pair of measures, and the settings."""
 
     measures: tuple[str, ...]
     systems: tuple[str, ...]
@@ -287,9 +284,9 @@ def agreement_of_measures(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> MeasureAgreement:
-    """Compares the orders of systems by every two measures; each has its matrix of queries x systems, higher is better.
+    """Compare every two measures' orders of systems; scores are queries x systems per measure, higher is better.
 
-    Rows are the same queries in the same order. The bootstrap draws queries, the same ones for all measures.
+    Rows are the same queries in the same order. The bootstrap uses the same resamples for all measures.
 
     >>> found = agreement_of_measures({"P": [[0.3, 0.2, 0.1]], "AP": [[0.2, 0.3, 0.1]]}, ["a", "b", "c"], draws=0)
     >>> round(found.of("P", "AP").tau_b.value, 4), found.of("P", "AP").swaps[0].better_by_b
@@ -299,7 +296,7 @@ def agreement_of_measures(
     matrices = {name: np.asarray(matrix, np.float64) for name, matrix in scores.items()}
     [(queries, _)] = {matrix.shape for matrix in matrices.values()}
     means = {name: settle(column_means(each), float(np.max(np.abs(each)))) for name, each in matrices.items()}
-    # One query, drawn again and again, would seem to leave no doubt at all.
+    # Resamples of a single query would have no variance, as if nothing were uncertain.
     drawn = _drawn_means(matrices, draws if queries > 1 else 0, seed)
     progress = progress or Progress()
     progress.total = math.comb(len(matrices), 2)
@@ -310,7 +307,7 @@ def agreement_of_measures(
         first, second = means[a], means[b]
         estimates = {}
         for name, formula in formulas.items():
-            # Ranks of the drawn means are all that any coefficient but the linear one asks of them.
+            # All coefficients except Pearson's depend on ranks only.
             of_draws = [drawn[each][0 if name == "pearson" else 1] for each in (a, b)]
             has_interval = COEFFICIENTS[name].has_interval
             estimates[name] = estimate(formula, (first, second), of_draws, queries if has_interval else None)
@@ -335,15 +332,14 @@ def agreement_of_measures(
 
 
 def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """Draws x systems for every measure: the settled means over queries drawn with replacement, and their ranks, how
-    many different means of the draw are below each."""
+    """Return settled means of resampled queries, resamples x systems, and their dense ranks, for every measure."""
     [(queries, _)] = {matrix.shape for matrix in matrices.values()}
     grids = {name: on_grid(matrix, queries) for name, matrix in matrices.items()}
     parts: dict[str, list[Floats]] = {name: [np.zeros((0, matrix.shape[1]))] for name, matrix in matrices.items()}
     generator, at_once = stream(seed), max(1, _AT_ONCE // queries)
     for times in counts_of_draws(generator, draws, queries, at_once):
         for name, grid in grids.items():
-            # Whole numbers below 2^53: exact, however the machine's linear algebra adds them up.
+            # Whole numbers below 2^53: exact in any order of addition.
             scale = float(np.max(np.abs(matrices[name])))
             parts[name].append(settle((times.astype(np.float64) @ grid.steps) * grid.unit / queries, scale))
     found = {}
@@ -360,11 +356,11 @@ def _drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[
 def estimate(
     coefficient: Coefficient, means: tuple[Floats, Floats], drawn: Sequence[Floats], queries: int | None
 ) -> OrderEstimate:
-    """A coefficient between -1 and 1, what draws say of it, and its interval if it is told the number of queries."""
+    """Return a coefficient between -1 and 1 with its bootstrap statistics, and its interval if ``queries`` is given."""
     value = coefficient(*means)
     if value is None:
         return OrderEstimate(None)
-    # Few systems have few orders: most draws have been seen before.
+    # Few systems have few orders: cache their coefficients.
     known: dict[bytes, float | None] = {}
     draws = []
     for x, y in zip(*drawn, strict=True):
@@ -385,9 +381,9 @@ def estimate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """The pairs of grades that occur: cell i has level ``a[i]`` of A and level ``b[i]`` of B; by a, then by b."""
+    """The pairs of grades that occur: cell i has level ``a[i]`` of A and ``b[i]`` of B; sorted by a, then b."""
 
-    levels: Floats  # ascending; of both judges together
+    levels: Floats  # ascending, from both judges
     a: Ints
     b: Ints
 
@@ -396,30 +392,30 @@ class Cells:
         return np.asarray(self.levels[self.b] - self.levels[self.a])
 
     def totals(self, weights: Floats, grades: Ints) -> Floats:
-        """Weightings x levels: how often a judge, whose grades these are, gave each level."""
+        """Count how often a judge with these grades gave each level, weightings x levels."""
         order = np.argsort(grades, kind="stable")
         ends = np.searchsorted(grades[order], np.arange(self.levels.size + 1))
-        # Weights are whole numbers: their running sums are exact, and so are the differences of these.
+        # Weights are whole numbers, so running sums and their differences are exact.
         sums = np.zeros((weights.shape[0], weights.shape[1] + 1))
         np.cumsum(weights[:, order], axis=1, out=sums[:, 1:])
         return np.asarray(np.diff(sums[:, ends], axis=1))
 
 
 def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
-    """Every coefficient for every weighting; NaN where it is undefined.
+    """Return every coefficient for every weighting; NaN if undefined.
 
-    ``weights`` are whole numbers, weightings x cells; ``is_relevant`` says of each level whether it counts as relevant.
+    ``weights`` are whole numbers, weightings x cells; ``is_relevant`` is per level.
 
-    Cohen's kappa is 1 - observed / expected disagreement, where expected is what two judges would have who gave each
-    grade as often as these two do, but by chance (Cohen 1960; weighted 1968). A disagreement weighs 1, or as much as
-    the two *grades* differ (linear), or the square of that (quadratic); for equally spaced levels these are the usual
-    weights. Fleiss' kappa (1971; of two judges it is Scott's pi) expects what two would have who gave each grade as
-    often as both together do. Krippendorff's alpha (2004) expects what two would have who drew from the grades of both
-    without putting them back; its ordinal distance is between mid-ranks. All are undefined with one level only.
+    Cohen's kappa is 1 - observed / expected disagreement, with the disagreement expected by chance if each judge keeps
+    the frequencies of their grades (Cohen 1960; weighted 1968). A disagreement weighs 1, the difference between the two
+    *grades* (linear), or its square (quadratic); for equally spaced levels these are the usual weights. Fleiss' kappa
+    (1971; for two judges it is Scott's pi) uses the pooled frequencies of both judges. Krippendorff's alpha (2004) uses
+    pairs drawn from the pooled grades without replacement; its ordinal distance is between mid-ranks. All are undefined
+    with a single level.
     """
 
     def summed(values: Floats | Bools) -> Floats:
-        # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+        # Not a matrix product: its order of addition depends on the linear algebra library.
         return np.asarray((weights * values).sum(axis=1))
 
     steps, difference, levels = np.abs(cells.b - cells.a), cells.differences, cells.levels
@@ -430,12 +426,12 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
     one_level = np.count_nonzero(pooled, axis=1) == 1
     disagreement = summed(steps > 0)
     mid_ranks = np.cumsum(pooled, axis=1) - pooled / 2
-    # The way from one level to another is made of gaps between neighbours; a gap is crossed when one judge stays below
-    # it and the other does not. So the sum over pairs of levels is one over gaps.
+    # The distance between two levels is the sum of the gaps between them. A gap counts if one judge stays below it and
+    # the other does not, so the sum over pairs of levels becomes a sum over gaps.
     below_a, below_b = (np.cumsum(each, axis=1)[:, :-1] for each in (by_a, by_b))
     crossed = below_a * (total[:, np.newaxis] - below_b) + below_b * (total[:, np.newaxis] - below_a)
     linear = (crossed * np.diff(levels)).sum(axis=1) / total
-    # As the sum of three squares, so that nothing large cancels: both variances, and the means' distance.
+    # The sum of both variances and the squared distance between the means, which avoids cancellation.
     (mean_a, spread_a), (mean_b, spread_b) = (_mean_and_spread(each, levels) for each in (by_a, by_b))
     quadratic = spread_a + spread_b + total * (mean_a - mean_b) ** 2
     in_a, in_b = is_relevant[cells.a], is_relevant[cells.b]
@@ -454,9 +450,7 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
             disagreement, (grades**2 - (pooled**2).sum(axis=1)) / (2 * (grades - 1)), one_level
         ),
         "alpha_ordinal": _chance_corrected(
-            summed((mid_ranks[:, cells.a] - mid_ranks[:, cells.b]) ** 2),
-            _expected_alpha(pooled, mid_ranks),
-            one_level,
+            summed((mid_ranks[:, cells.a] - mid_ranks[:, cells.b]) ** 2), _expected_alpha(pooled, mid_ranks), one_level
         ),
         "alpha_interval": _chance_corrected(
             summed(difference**2), _expected_alpha(pooled, levels[np.newaxis]), one_level

@@ -1,8 +1,7 @@
-"""Analysis of variance of scores, or of ranks: two-way without replication, one-way beside it, and by factors.
+"""Analysis of variance of scores or ranks: two-way without replication, one-way, and by factors.
 
-Two factors of systems, such as how queries are built and whether they are expanded, are looked at twice, with queries
-as blocks: by analysis of variance, against what is left of systems and queries, and by random sign flips. What a query
-says of an effect is a few numbers, its contrasts; without the effect they might as well have had the other sign.
+Two factors of systems, such as query formulation and expansion, are tested twice with queries as blocks: by analysis of
+variance against the interaction of systems and queries, and by random sign flips of each query's contrasts.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from gainful.stats.distributions import LEAST_P
 from gainful.stats.paired_tests import SystemScores
 from gainful.stats.repeatable import FLIPS, Flips, on_flip_grid, settle
 
-#: From here on one pooled spread misjudges some pairs: the largest sd of paired differences over the pooled one.
+#: Above this ratio of the largest to the pooled sd of paired differences, a pooled spread misjudges some pairs.
 UNEVEN_SPREAD = 1.5
 
-_CELLS = 1 << 20  # of differences at a time
-_DUST = 1e-12  # of the scale of the scores
-_MOST_LEVELS = 2_000  # of all factors of a linear model: more take minutes
+_CELLS = 1 << 20  # differences per batch
+_DUST = 1e-12  # relative to the scale of the scores
+_MOST_LEVELS = 2_000  # total over factors; more take minutes
 
 
 class Effect(NamedTuple):
-    """A line of the table; ``f`` and ``p`` are None where there is nothing to test."""
+    """A line of the table; ``f`` and ``p`` are None if there is nothing to test."""
 
     sum_of_squares: float
     df: int
@@ -52,12 +51,12 @@ class Effect(NamedTuple):
 
 
 class PairSpread(NamedTuple):
-    """The standard deviations of the paired differences of all pairs of systems, and what the model takes all for."""
+    """The distribution over pairs of systems of the sd of paired differences, and the pooled sd of the model."""
 
     lowest: float
-    low: float  # 5% of the pairs are below
+    low: float  # 5th percentile
     median: float
-    high: float  # 5% of the pairs are above
+    high: float  # 95th percentile
     highest: float
     pooled: float  # sqrt(2 MSE)
 
@@ -68,12 +67,15 @@ class PairSpread(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TwoWayAnova:
-    """Systems and queries as the two factors, one score a cell: what the interaction does is inside the residual.
+    """Two-way analysis with one score per system and query; the interaction is part of the residual.
 
-    ``residuals`` are queries x systems. ``systems.p`` holds if all pairs of systems vary alike; ``corrected_p``
-    does not need that: both degrees of freedom are multiplied by ``epsilon`` (Greenhouse & Geisser 1959), which is 1
-    where they vary alike and 1 / (m - 1) at worst. ``within`` is what systems alone leave over, and ``one_way`` their
-    effect against it, as if each had queries of its own: queries' difficulty counts as noise.
+    Attributes:
+        residuals: Queries x systems.
+        systems: Effect whose p requires that all pairs of systems have the same variance; ``corrected_p`` does not.
+        within: Variation within systems, including the difficulty of queries; ``one_way`` is tested against it, as if
+            each system had its own queries.
+        epsilon: Greenhouse and Geisser's (1959) correction of both degrees of freedom, from 1 for equal variances down
+            to 1 / (m - 1).
     """
 
     means: Floats  # of the systems
@@ -90,9 +92,9 @@ class TwoWayAnova:
 
     @cached_property
     def epsilon(self) -> float:
-        """Greenhouse and Geisser's: tr(C)^2 / ((m - 1) sum C_ij^2), C the doubly centred covariance of systems."""
-        # Residuals are what is left of the scores after both means: their products are those of the centred matrix.
-        # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+        """tr(C)^2 / ((m - 1) sum C_ij^2), with C the doubly centred covariance of systems."""
+        # Residuals are doubly centred already. Not a matrix product: its order of addition depends on the linear
+        # algebra library.
         products = np.einsum("qi,qj->ij", self.residuals, self.residuals)
         squares = math.fsum((products**2).ravel())
         if not squares:
@@ -106,7 +108,7 @@ class TwoWayAnova:
 
     @cached_property
     def spread(self) -> PairSpread | None:
-        """How far pairs of systems are from varying alike; None with one query or one system."""
+        """The variation between pairs of systems; None with one query or one system."""
         if min(self.residuals.shape) < 2:
             return None
         sd = np.sqrt(pair_variances(self.residuals))
@@ -115,11 +117,11 @@ class TwoWayAnova:
 
 
 def two_way(scores: Floats) -> TwoWayAnova:
-    """The table of a matrix of queries x systems.
+    """Return the analysis of variance of a matrix of queries x systems.
 
     Sums of squares: systems n sum (mean_s - g)^2, queries m sum (mean_q - g)^2, residual sum (y - mean_s - mean_q +
-    g)^2, within systems sum (y - mean_s)^2; F is a mean square over that of the residual (or, one-way, within systems).
-    Where that is 0 and the effect is not, F is infinite and p the smallest there is.
+    g)^2, within systems sum (y - mean_s)^2. F is a ratio of mean squares, to the residual or (one-way) to within
+    systems. If the denominator is 0 and the effect is not, F is infinite and p the smallest number.
 
     >>> table = two_way(np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 6.0]]))
     >>> [round(effect.sum_of_squares, 6) for effect in (table.systems, table.queries, table.residual, table.total)]
@@ -130,7 +132,7 @@ def two_way(scores: Floats) -> TwoWayAnova:
     n, m = scores.shape
     scale = _scale(scores)
     grand = math.fsum(scores.ravel()) / scores.size
-    # Systems' and queries' means as distances from the grand mean.
+    # Means of systems and queries relative to the grand mean.
     of_system, of_query = (_without_dust(column_means(each) - grand, scale) for each in (scores, scores.T))
     residuals = _without_dust(scores - (of_system + grand) - of_query[:, np.newaxis], scale)
     residual = Effect.of(_sum_of_squares(residuals), (n - 1) * (m - 1))
@@ -146,9 +148,9 @@ def two_way(scores: Floats) -> TwoWayAnova:
 
 
 def system_by_query(means: Floats, repeats: Sequence[Floats]) -> tuple[Effect, Effect] | None:
-    """The interaction of systems and queries, and the noise between runs that it is tested against; None without such.
+    """Return the interaction of systems and queries, and its error term, the noise between runs; None without noise.
 
-    ``means`` are queries x systems, ``repeats`` each system's queries x runs. What runs have for all queries is in
+    ``means`` are queries x systems, ``repeats`` queries x runs per system. Effects of a run on all queries are in
     neither: F = residual mean square of the means / (mean square within queries and runs x mean of 1 / runs).
     """
     within, cells = [two_way(each).residual for each in repeats], two_way(means).residual
@@ -159,7 +161,7 @@ def system_by_query(means: Floats, repeats: Sequence[Floats]) -> tuple[Effect, E
 
 @dataclass(frozen=True, eq=False)
 class FactorAnova:
-    """An effect for each factor, or combination of factors, after all others; ``residual`` is what they leave over."""
+    """The effect of each factor or interaction, adjusted for all others."""
 
     effects: Mapping[str, Effect]
     residual: Effect
@@ -167,10 +169,10 @@ class FactorAnova:
 
 
 def by_factors(values: Floats, factors: Mapping[str, Sequence[object]], crossed: Sequence[str] = ()) -> FactorAnova:
-    """The table of scores that are grouped by several factors, in any numbers (sums of squares of type II).
+    """Return the analysis of scores grouped by several factors, balanced or not (sums of squares of type II).
 
-    An effect is what leaving its factor out of the model loses. ``crossed`` factors have their interaction, too, which
-    is looked at after both; their own effects are without it. A factor that others determine has no degrees of freedom.
+    The effect of a factor is the loss from leaving it out of the model. ``crossed`` factors also have an interaction,
+    added after both; their own effects exclude it. A factor determined by others has no degrees of freedom.
 
     >>> table = by_factors(np.array([1.0, 2.0, 4.0, 6.0, 5.0]), {"system": "aabbb", "topic": "xyxyy"})
     >>> {name: (round(effect.sum_of_squares, 4), effect.df) for name, effect in table.effects.items()}
@@ -184,7 +186,7 @@ def by_factors(values: Floats, factors: Mapping[str, Sequence[object]], crossed:
         codes[name] = np.unique(np.stack([codes[each] for each in crossed]), axis=1, return_inverse=True)[1].reshape(-1)
     levels = sum(int(each.max()) + 1 for each in codes.values())
     if levels > _MOST_LEVELS:
-        raise UsageError(f"factors: expected at most {_MOST_LEVELS:,} levels together, found {levels:,}")
+        raise UsageError(f"factors: {levels:,} levels in total; at most {_MOST_LEVELS:,} are supported")
 
     def left(names: Iterable[str]) -> tuple[float, int]:
         groups = [np.eye(int(codes[name].max()) + 1)[codes[name]] for name in names]
@@ -203,23 +205,22 @@ def by_factors(values: Floats, factors: Mapping[str, Sequence[object]], crossed:
 
 
 def column_means(scores: Floats) -> Floats:
-    """The exact means of the columns, rounded once: the same in any order of the rows."""
+    """Return the exact means of the columns, rounded once: independent of the order of rows."""
     return np.array([math.fsum(column) / scores.shape[0] for column in scores.T.tolist()])
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:
-    """All pairs of systems, each as the columns of its two: (0, 1), (0, 2), ..., (1, 2), ..."""
+    """Return the columns of the first and second system of every pair: (0, 1), (0, 2), ..., (1, 2), ..."""
     first, second = np.triu_indices(systems, 1)
     return first, second
 
 
 @dataclass(frozen=True, eq=False)
 class PairComparisons:
-    """Every pair of systems by a test of all of them, in the order of :func:`pairs_of`; it depends on the systems
-    compared.
+    """A joint test of every pair of systems, in the order of :func:`pairs_of`; it depends on the systems compared.
 
-    ``difference`` is of means, or of rank sums: above 0 the first is better. Means (or mean ranks) ``critical`` or more
-    apart are significantly different; infinite where none can be.
+    ``difference`` is between means or rank sums, above 0 if the first system is better. Means (or mean ranks) at least
+    ``critical`` apart differ significantly; infinite if none can.
     """
 
     difference: Floats
@@ -229,7 +230,7 @@ class PairComparisons:
 
 
 def pair_variances(scores: Floats) -> Floats:
-    """The variance (n - 1) of the paired differences of every pair of systems, in the order of :func:`pairs_of`.
+    """Return the variance (n - 1) of the paired differences of every pair of systems, in the order of :func:`pairs_of`.
 
     >>> pair_variances(np.array([[0.0, 1.0, 0.5], [0.0, 3.0, 0.5]])).tolist()
     [2.0, 0.0, 2.0]
@@ -247,7 +248,7 @@ def pair_variances(scores: Floats) -> Floats:
 
 
 def t_of_all_pairs(scores: Floats) -> PairComparisons:
-    """The paired t test of every pair of systems; identical systems have t = 0 and p = 1.
+    """Return the paired t test of every pair of systems; identical systems have t = 0 and p = 1.
 
     >>> found = t_of_all_pairs(np.array([[0.0, 1.0], [0.0, 3.0]]))  # differences -1 and -3
     >>> found.statistic.tolist(), found.p.round(4).tolist()
@@ -260,19 +261,19 @@ def t_of_all_pairs(scores: Floats) -> PairComparisons:
     means = column_means(scores)
     difference = settle(means[first] - means[second], float(np.max(np.abs(scores))))
     error = np.sqrt(pair_variances(scores) / n)
-    # One query has no spread to judge a difference by; several that all differ by the same leave no doubt.
+    # A single query has no spread to compare with; several equal differences leave no doubt.
     beyond = np.where(difference != 0, math.inf if n > 1 else 0.0, 0.0)
     t = np.copysign(np.divide(np.abs(difference), error, out=beyond, where=error > 0), difference)
     return PairComparisons(difference, t, np.clip(2 * stdtr(max(n - 1, 1), -np.abs(t)), LEAST_P, 1.0), math.nan)
 
 
 def _scale(scores: Floats) -> float:
-    """The range, and a thousandth of the largest score: subtracting scores that are all large loses more."""
+    """Return the range plus a thousandth of the largest score, because subtracting large scores loses precision."""
     return float(np.ptp(scores) + np.abs(scores).max() / 1000)
 
 
 def _without_dust(values: Floats, scale: float) -> Floats:
-    """What is not 0 only because subtraction loses something is 0: F would be made of it."""
+    """Set values to 0 that are only rounding error, so that F is never computed from it."""
     return np.where(np.abs(values) > _DUST * scale, values, 0.0)
 
 
@@ -289,8 +290,7 @@ def _p_of_f(f: float | None, df: float, df_against: float) -> float | None:
 
 
 class FactorEffect(NamedTuple):
-    """An effect: its line of the analysis of variance, the p of flips, and the share of it and the residual that it is
-    (partial eta squared)."""
+    """An effect with its analysis of variance, the p of sign flips, and partial eta squared (``share``)."""
 
     name: str
     anova: Effect
@@ -299,7 +299,7 @@ class FactorEffect(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A combination of levels: its systems, and their mean over all queries."""
+    """A combination of levels: its systems and their mean over all queries."""
 
     levels: tuple[str, str]
     systems: tuple[str, ...]
@@ -308,10 +308,11 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FactorialResult:
-    """What two factors and their interaction do to scores; ``within`` is what systems of one cell differ by.
+    """The effects of two factors and their interaction on scores.
 
-    ``effects`` are those of the first factor, the second, and both together. ``is_averaged``: combinations have more
-    and fewer systems, so that each was first averaged to one; what is tested is then what the means show.
+    ``effects`` are the first factor, the second, and their interaction; ``within`` is between systems of the same cell.
+    ``is_averaged``: combinations have different numbers of systems, so each was averaged to one before the tests, which
+    then test the means shown.
     """
 
     measure: str
@@ -337,7 +338,7 @@ class FactorialResult:
 
     @property
     def least_p(self) -> float | None:
-        """What the least p of flips is below; None where these are exact."""
+        """A bound on the smallest p that sign flips can give; None if they are exact."""
         return None if self.is_enumerated else 1 / self.draws
 
 
@@ -349,7 +350,7 @@ def compare_factors(
     draws: int | None = None,
     seed: int = 0,
 ) -> FactorialResult:
-    """Two factors, each with a level by system.
+    """Compare systems by two factors, each with a level per system.
 
     >>> from gainful import ScoreMatrix
     >>> scores = {"a": [0.1, 0.2, 0.0], "b": [0.2, 0.3, 0.1], "c": [0.5, 0.5, 0.3], "d": [0.9, 0.8, 0.7]}
@@ -376,12 +377,12 @@ def compare_factors(
     for name, effect in of_means.effects.items():
         scaled = Effect.of(n * effect.sum_of_squares, effect.df, table.residual)
         whole = scaled.sum_of_squares + table.residual.sum_of_squares
-        # What is 0 but for rounding is 0.
+        # Rounding errors become 0.
         contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
         columns = on_flip_grid(contrasts)
         total = columns.steps.sum(axis=0)
-        # The share of flips whose summed contrasts are as far from 0 as the observed ones, in squares. What is equal in
-        # exact arithmetic counts as extreme: rounding to the grid moves a sum by a step a query at most.
+        # p is the share of flips whose summed contrasts have at least the observed sum of squares. Sums that are equal
+        # in exact arithmetic count as extreme; rounding to the grid moves a sum by at most one step per query.
         slack = 2 * columns.slack * (np.abs(total).sum() + columns.slack * total.size)
         least, extreme = float((total**2).sum()) - slack, 0
         for piece in flips.sums(columns.steps):
@@ -414,32 +415,31 @@ def compare_factors(
 
 
 def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> dict[tuple[str, str], list[int]]:
-    """The systems of each combination of levels."""
+    """Return the systems of each combination of levels."""
     if len(factors) != 2:
-        raise UsageError(f"factors: expected two, found {len(factors)}", "a table has a column system and two others")
+        raise UsageError(f"factors: there are {len(factors)}, not two", "a table has a column system and two others")
     for name, level_of in factors.items():
         without = next((system for system in systems if system not in level_of), None)
         if without is not None:
-            raise UsageError(f"factors: expected a level of '{name}' for every system, found none for '{without}'")
+            raise UsageError(f"factors: system '{without}' has no level of '{name}'")
         if len({level_of[system] for system in systems}) < 2:
-            raise UsageError(f"factors: expected at least two levels of '{name}', found one")
+            raise UsageError(f"factors: '{name}' has one level only; at least two are needed")
     first, second = factors
     members: dict[tuple[str, str], list[int]] = {}
     for i, system in enumerate(systems):
         members.setdefault((factors[first][system], factors[second][system]), []).append(i)
-    # Without a system of some combination, the means of two levels would be of different levels of the other factor.
+    # Otherwise the means of two levels would be over different levels of the other factor.
     for one, other in product(*(dict.fromkeys(levels) for levels in zip(*members, strict=True))):
         if (one, other) not in members:
             raise UsageError(
-                f"factors: expected a system of every combination, found none of {first} {printable(one)}, {second} "
-                f"{printable(other)}",
-                "add such a system, or leave a level out",
+                f"factors: no system has {first} {printable(one)} and {second} {printable(other)}",
+                "every combination needs a system: add one, or leave a level out",
             )
     return members
 
 
 def _contrasts(of_systems: Mapping[str, Sequence[str]], names: tuple[str, str], effect: str) -> Floats:
-    """Systems x degrees of freedom: orthonormal contrasts of an effect after all others that it is no part of."""
+    """Return orthonormal contrasts, systems x degrees of freedom, of an effect adjusted for those it is not part of."""
     pairs = list(zip(*(of_systems[name] for name in names), strict=True))
     columns = {name: _indicators(of_systems[name]) for name in names} | {" x ".join(names): _indicators(pairs)}
     others = [name for name in names if name != effect]

@@ -1,8 +1,8 @@
-"""The catalogues of statistics: tests and intervals of two systems, corrections, procedures, coefficients.
+"""Catalogues of statistics: tests and intervals for two systems, corrections, procedures, coefficients.
 
-One object per member; flags, help, checks, sentences and documentation are derived from it. A short formula stands next
-to its member and imports NumPy inside the function; a long one is in a file of its own, which `Late` loads when it is
-first called. Listing the members therefore never loads NumPy.
+One object per member; flags, help, checks, sentences and documentation are derived from it. A short formula is defined
+next to its member and imports NumPy inside the function; a long one has its own file, which `Late` loads at the first
+call. Listing the members therefore never loads NumPy.
 """
 
 from __future__ import annotations
@@ -24,28 +24,21 @@ if TYPE_CHECKING:
     from gainful.stats.paired_tests import PairedScores
 
 Verdict: TypeAlias = Literal[
-    "better",
-    "worse",
-    "superior",
-    "inferior",
-    "equivalent",
-    "not inferior",
-    "not superior",
-    "cannot tell",
-    "needs margin",
-]
-#: Above so many queries, Student's t says the same as flips, and everything is significant.
+    "better", "worse", "superior", "inferior", "equivalent",
+    "non-inferior", "non-superior", "inconclusive", "margin required",
+]  # fmt: skip
+#: Above this many queries, use Student's t: it agrees with sign flips, and nearly every difference is significant.
 MOST_FLIPPED = 5_000
 
 
 def bound_text(bound: float) -> str:
-    """A number above 0 with two figures, rounded up: what is below the number is below the text.
+    """Format a positive bound with two significant digits, rounded up so that smaller values are also below the text.
 
     >>> bound_text(1 / 10_000), bound_text(1 / 999), bound_text(1 / 300_000)
     ('0.0001', '0.0011', '0.0000034')
     """
     places = max(1, 1 - math.floor(math.log10(bound)))
-    # The error of the bound itself is not rounded up.
+    # Rounding first removes the floating-point error of the bound, which must not be rounded up.
     shown = math.ceil(round(bound * 10.0**places, 9)) / float(10**places)
     return f"{shown:.{places}f}".rstrip("0")
 
@@ -55,7 +48,7 @@ _LEAST_P = 1e-5
 
 
 def p_figures(p: float) -> str:
-    """p with four places, or two figures if it is small.
+    """Format p with four decimals, or with two significant digits if it is small.
 
     >>> p_figures(0.02109), p_figures(0.00028), p_figures(0.00002), p_figures(1e-9)
     ('0.0211', '0.00028', '0.00002', '< 0.00001')
@@ -65,13 +58,13 @@ def p_figures(p: float) -> str:
     return f"{p:.4f}" if p >= 0.001 else f"{p:.{1 - math.floor(math.log10(p))}f}".rstrip("0")
 
 
-#: A coefficient of two scorings of the same systems; None where it is undefined.
+#: A correlation coefficient of two score lists for the same systems; None if undefined.
 Coefficient: TypeAlias = "Callable[[Floats, Floats], float | None]"
 
 
 @dataclass(frozen=True)
 class Late:
-    """A function of a module of this room, which is loaded when it is first called."""
+    """A function in a module of this package that is loaded at the first call."""
 
     module: str
     name: str
@@ -87,7 +80,7 @@ class Late:
 
 @dataclass(frozen=True, repr=False)
 class Member:
-    """A member of a catalogue: its name, its title in lists, and one line on when to use it."""
+    """A member of a catalogue: name, title in lists, and one line on when to use it."""
 
     name: str
     title: str
@@ -109,17 +102,18 @@ class PairedTest(Member):
     """A paired test of two systems' per-query scores.
 
     Attributes:
+        noun: Name in sentences, with its article.
         hypothesis: The null hypothesis.
         of: The quantity tested. If not the mean, the test may favour the system with the worse mean.
         interval: Name of its interval in ``INTERVALS``.
-        draws: What p is counted from; empty if p has a formula. Tests with "sample" are too slow for many pairs.
+        draws: The kind of resampling behind p; empty if p has a formula. "sample" is too slow for many pairs.
         needs_spread: Whether constant nonzero differences are rejected.
-        caution: Returns a warning about scores that the test has no ground for, or an empty text.
+        caution: Returns a warning if the scores violate the test's assumptions, else an empty text.
         statistic: Name of the effect in tables.
         takes_weights: Whether queries may have weights.
     """
 
-    said: str
+    noun: str
     hypothesis: str
     of: Literal["mean", "trimmed mean", "median", "ranks"]
     formula: Callable[[Any], Finding]
@@ -132,7 +126,7 @@ class PairedTest(Member):
 
     @property
     def is_of_ranks(self) -> bool:
-        """Whether it goes by the order of differences, not by how large they are."""
+        """Whether the test uses ranks or signs of differences instead of their sizes."""
         return self.of in ("median", "ranks")
 
     def outcome(self, scores: Any) -> TestOutcome:
@@ -141,9 +135,9 @@ class PairedTest(Member):
 
 @dataclass(frozen=True, kw_only=True)
 class TestOutcome(Finding):
-    """A test and what it found."""
+    """The result of a test, together with the test."""
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # not a pytest class
 
     test: PairedTest
 
@@ -157,8 +151,7 @@ class TestOutcome(Finding):
 
     @property
     def least_p(self) -> float:
-        """The least p that as many draws can give, or of all flips or labels there are those that are as rare as can
-        be: the observed one and its opposite."""
+        """The smallest p possible with this number of resamples or, if all were enumerated, with these scores."""
         if self.draws is None:
             return 0.0
         return 2 / self.draws if self.is_enumerated else (2 if self.test.draws == "shuffle" else 1) / (self.draws + 1)
@@ -174,9 +167,9 @@ class TestOutcome(Finding):
 
     @property
     def p_cell(self) -> str:
-        """p for a table: two figures or four places; the least that draws can give is written as a bound.
+        """p for a table: four decimals or two digits; the smallest value that resamples can give is shown as a bound.
 
-        p of shuffles is twice that of the smaller tail, so that they cannot give less than two of them.
+        For shuffled labels, p is twice the smaller tail, so its minimum is twice as large.
         """
         least = (2 if self.test.draws == "shuffle" else 1) / (self.draws or math.inf)
         if self.monte_carlo_error is not None and self.p <= least:
@@ -189,7 +182,7 @@ RANDOMISATION = PairedTest(
     "randomisation",
     "means, whatever their distribution; p and interval never disagree",
     "the randomisation test",
-    "differences are symmetric about 0: each might as well have had the other sign",
+    "differences are symmetric about 0: each could equally have had the opposite sign",
     "mean",
     Late("paired_tests", "randomisation"),
     draws="flip",
@@ -198,7 +191,7 @@ RANDOMISATION = PairedTest(
 STUDENT = PairedTest(
     "t",
     "Student's t",
-    "means, over thousands of queries, or where p has to be free of draws",
+    "means, over thousands of queries, or where p must not depend on random numbers",
     "Student's test",
     "the mean difference is 0",
     "mean",
@@ -210,7 +203,7 @@ STUDENT = PairedTest(
 WILCOXON = PairedTest(
     "wilcoxon",
     "Wilcoxon's signed ranks",
-    "systems that are exchangeable query by query; not their means",
+    "exchangeability of the systems on each query; not means",
     "Wilcoxon's test",
     "differences are symmetric about 0 (their ranks, not their mean)",
     "ranks",
@@ -220,7 +213,7 @@ WILCOXON = PairedTest(
 
 
 def _sign(scores: PairedScores) -> Finding:
-    """The exact two-sided test that wins and losses are as likely; zeros take no part."""
+    """Exact two-sided sign test; ties are dropped."""
     from scipy.special import bdtr
 
     above, below = scores.above, scores.nonzero - scores.above
@@ -231,7 +224,7 @@ def _sign(scores: PairedScores) -> Finding:
 SIGN = PairedTest(
     "sign",
     "the sign test",
-    "on how many queries a system is better, not by how much",
+    "the number of queries on which a system is better, not by how much",
     "the sign test",
     "the median difference is 0 (how often, not how much)",
     "median",
@@ -241,7 +234,7 @@ SIGN = PairedTest(
 BOOTSTRAP = PairedTest(
     "bootstrap",
     "studentised bootstrap",
-    "means, where queries are a sample and signs are not to be flipped",
+    "means, if queries are a sample and signs should not be flipped",
     "the bootstrap test",
     "the mean difference is 0",
     "mean",
@@ -253,9 +246,9 @@ BOOTSTRAP = PairedTest(
 YUEN = PairedTest(
     "yuen",
     "Yuen's trimmed means",
-    "few queries of which some fail altogether: the middle 60% of the differences decide",
+    "few queries, some of which fail completely: only the middle 60% of the differences count",
     "Yuen's test",
-    "the mean of the differences without the largest and the smallest fifth of them is 0",
+    "the mean difference without the largest and smallest fifth is 0",
     "trimmed mean",
     Late("paired_tests", "yuen"),
     interval="yuen",
@@ -263,13 +256,13 @@ YUEN = PairedTest(
     caution=Late("paired_tests", "without_middle_spread"),
     statistic="trimmed mean difference",
 )
-#: All tests of two systems.
+#: All tests for two systems.
 TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
 
 
 @dataclass(frozen=True, repr=False)
 class UnpairedTest(PairedTest):
-    """A test of two systems' scores on sessions of their own, of which nothing is paired, and its interval."""
+    """A test of two systems' scores on different sessions, with its interval; nothing is paired."""
 
     limits: Callable[[Any, float], Interval] = Late("unpaired", "labels_interval")
 
@@ -277,9 +270,9 @@ class UnpairedTest(PairedTest):
 LABELS = UnpairedTest(
     "labels",
     "shuffled labels",
-    "unpaired sessions: means, whatever their distribution, by Welch's t; within topics where both systems have them",
+    "unpaired sessions: means, whatever their distribution, by Welch's t; within topics that both systems share",
     "the test of shuffled labels",
-    "which system a session is of makes no difference: each might as well have been the other's",
+    "labels are exchangeable: each session could equally have come from the other system",
     "mean",
     Late("unpaired", "labels"),
     draws="shuffle",
@@ -287,7 +280,7 @@ LABELS = UnpairedTest(
 WELCH = UnpairedTest(
     "welch",
     "Welch's t",
-    "unpaired sessions: means of systems that vary very unequally, or thousands of sessions",
+    "unpaired sessions: means of systems with very different variances, or thousands of sessions",
     "Welch's test",
     "the means are equal",
     "mean",
@@ -298,29 +291,25 @@ WELCH = UnpairedTest(
 MANN_WHITNEY = UnpairedTest(
     "mann-whitney",
     "Mann and Whitney's U",
-    "unpaired sessions: how often a session of one system is better, not by how much",
+    "unpaired sessions: the proportion of pairs of sessions that a system wins, not by how much",
     "the Mann-Whitney test",
-    "a session of either system is as likely to be the better one (their ranks, not their means)",
+    "a session of either system is equally likely to be the better one (ranks, not means)",
     "ranks",
     Late("unpaired", "mann_whitney"),
     statistic="Cliff's delta",
     limits=Late("unpaired", "hodges_lehmann_interval"),
 )
-#: All tests of two systems that have sessions of their own.
+#: All tests for two systems on different sessions.
 UNPAIRED_TESTS = _by_name(LABELS, WELCH, MANN_WHITNEY)
-#: Asked for like a test, but gives probabilities in place of p.
-BAYES = Member(
-    "bayes",
-    "Bayesian (with --margin)",
-    "how probable it is that a system is worse, equivalent or better; no p",
-)
-#: What ``--test`` offers.
+#: Selected like a test, but gives probabilities instead of p.
+BAYES = Member("bayes", "Bayesian (with --margin)", "probabilities that a system is worse, equivalent or better; no p")
+#: Choices for ``--test``.
 ASKED_AS_TESTS: dict[str, Member] = {**TESTS, **UNPAIRED_TESTS, BAYES.name: BAYES}
 
 
 @dataclass(frozen=True, repr=False)
 class IntervalKind(Member):
-    """An interval of the difference between two systems, and its formula."""
+    """A confidence interval for the difference between two systems, and its formula."""
 
     formula: Callable[[Any, float], Interval]
     takes_weights: bool = False
@@ -329,40 +318,38 @@ class IntervalKind(Member):
 RANDOMISATION_INTERVAL = IntervalKind(
     "randomisation",
     "inverted randomisation",
-    "the shifts that the randomisation test does not reject",
+    "the randomisation test: contains every shift that it does not reject",
     Late("paired_tests", "randomisation_interval"),
     takes_weights=True,
 )
 STUDENT_INTERVAL = IntervalKind(
     "t",
     "Student's t",
-    "that of the t test; holds what it promises even on skewed scores",
+    "the t test; keeps its coverage even on skewed scores",
     Late("paired_tests", "student_interval"),
     takes_weights=True,
 )
-#: All intervals of the difference between two systems: what ``--interval`` offers.
+#: All intervals for the difference between two systems: the choices for ``--interval``.
 INTERVALS = _by_name(
     RANDOMISATION_INTERVAL,
     STUDENT_INTERVAL,
     IntervalKind(
         "percentile",
         "percentile",
-        "for comparison with others' numbers: misses too often below 50 queries",
+        "comparison with published numbers; coverage too low below 50 queries",
         Late("paired_tests", "percentile_interval"),
     ),
     IntervalKind(
         "bca",
         "BCa",
-        "percentiles corrected for bias and skewness: misses too often below 50 queries, too",
+        "the same, corrected for bias and skewness; coverage also too low below 50 queries",
         Late("paired_tests", "bca_interval"),
     ),
-    IntervalKind(
-        "bootstrap-t", "bootstrap-t", "that of the bootstrap test", Late("paired_tests", "bootstrap_t_interval")
-    ),
+    IntervalKind("bootstrap-t", "bootstrap-t", "the bootstrap test", Late("paired_tests", "bootstrap_t_interval")),
     IntervalKind(
         "yuen",
         "trimmed mean",
-        "that of Yuen's test: of the trimmed mean, not of the mean",
+        "Yuen's test: the trimmed mean, not the mean",
         Late("paired_tests", "yuen_interval"),
     ),
 )
@@ -370,11 +357,13 @@ INTERVALS = _by_name(
 
 @dataclass(frozen=True, repr=False)
 class Correction(Member):
-    """A correction of p for the number of comparisons, and what corrected p promise.
+    """A correction of p for multiple comparisons.
 
-    ``steps`` makes the p of a family, ascending, into corrected ones; None where the correction is made of the flips
-    themselves. ``is_simultaneous``: it bounds the chance of any false finding, so that all findings hold together.
-    ``multiplies``: the smallest p by as much as the family is large, so that draws have to be many.
+    Attributes:
+        promise: The error rate that corrected p control.
+        steps: Corrects the ascending p of a family; None if the correction uses the sign flips themselves.
+        is_simultaneous: Whether the probability of any false finding is bounded, so that all findings hold jointly.
+        multiplies: Whether the smallest p is multiplied by the size of the family, which then needs many resamples.
     """
 
     promise: str
@@ -404,13 +393,13 @@ def _benjamini_yekutieli(p: Sequence[float]) -> list[float]:
     return _benjamini_hochberg(p, math.fsum(1 / i for i in range(1, len(p) + 1)))
 
 
-_ANY_FALSE = "the chance of any false finding in the family is at most alpha"
-#: All corrections: what ``--correction`` offers.
+_ANY_FALSE = "the probability of any false finding in the family is at most alpha"
+#: All corrections: the choices for ``--correction``.
 CORRECTIONS = _by_name(
     Correction(
         "maxt",
         "step-down maxT",
-        "random sign flips: one threshold for all pairs, no limit by the number of draws",
+        "random sign flips: one threshold for all pairs, not limited by the number of flips",
         "",
         None,
     ),
@@ -418,7 +407,7 @@ CORRECTIONS = _by_name(
     Correction(
         "hochberg",
         "Hochberg",
-        "a few tests that are independent or hang together positively, as of one baseline: never finds less than Holm",
+        "a few independent or positively dependent tests, as against one baseline: never finds less than Holm",
         f"{_ANY_FALSE}, if tests are independent or positively dependent",
         _hochberg,
         multiplies=True,
@@ -426,23 +415,23 @@ CORRECTIONS = _by_name(
     Correction(
         "bh",
         "Benjamini-Hochberg",
-        "to explore: a share of the findings may be false",
-        "of the findings a share of at most alpha is expected to be false; not the chance of any",
+        "exploration: a share of the findings may be false",
+        "the expected share of false findings is at most alpha; the probability of any false finding is not bounded",
         _benjamini_hochberg,
         is_simultaneous=False,
     ),
     Correction(
         "by",
         "Benjamini-Yekutieli",
-        "to explore, whatever the dependence",
-        "of the findings a share of at most alpha is expected to be false, whatever the dependence",
+        "exploration, whatever the dependence",
+        "the expected share of false findings is at most alpha, whatever the dependence",
         _benjamini_yekutieli,
         is_simultaneous=False,
     ),
     Correction(
         "bonferroni",
         "Bonferroni",
-        "for comparison with others' numbers: Holm finds more",
+        "comparison with published numbers: Holm finds more",
         _ANY_FALSE,
         lambda p: [len(p) * each for each in p],
         multiplies=True,
@@ -450,8 +439,8 @@ CORRECTIONS = _by_name(
     Correction(
         "none",
         "no correction",
-        "a single pair that was named before looking",
-        "each p stands for itself: the more tests, the more false findings",
+        "a single pair chosen before looking at the data",
+        "p (unadjusted): the more tests, the more false findings",
         lambda p: p,
         is_simultaneous=False,
     ),
@@ -462,38 +451,36 @@ CORRECTIONS = _by_name(
 class Procedure(Member):
     """A way to compare several systems, and the function that does it.
 
-    ``is_of_the_pool``: the p of a pair changes with the other systems. ``said`` is then what decides, in words.
+    Attributes:
+        deciding: Name of the deciding test, if the p of a pair depends on the other systems.
     """
 
     find: Callable[..., Any]
-    said: str = ""
+    deciding: str = ""
 
     @property
     def is_of_the_pool(self) -> bool:
-        return bool(self.said)
+        return bool(self.deciding)
 
 
-#: With more systems than these, letters are harder to read than the relation they stand for.
+#: With more systems than this, letters are harder to read than the pairs they summarise.
 MOST_WITH_LETTERS = 12
-#: All procedures: what ``--procedure`` offers.
+#: All procedures: the choices for ``--procedure``.
 PROCEDURES = _by_name(
     Procedure(
-        "maxt",
-        "step-down maxT",
-        "pairs, each by a test, corrected for their number",
-        Late("families", "by_flips"),
+        "maxt", "step-down maxT", "pairs, each with a test, corrected for their number", Late("families", "by_flips")
     ),
     Procedure(
         "tukey",
         "Tukey HSD",
-        "one yardstick for all pairs, where they vary alike",
+        "all pairs with one threshold, if their variances are similar",
         Late("families", "by_tukey"),
         "Tukey HSD",
     ),
     Procedure(
         "rthsd",
         "randomised Tukey HSD",
-        "to compare with papers that have it (Carterette 2012)",
+        "comparison with papers that use it (Carterette 2012)",
         Late("families", "by_randomised_tukey"),
         "randomised Tukey HSD",
     ),
@@ -507,16 +494,17 @@ PROCEDURES = _by_name(
     Procedure(
         "anova",
         "two-way ANOVA",
-        "whether systems differ at all, then pairs as with maxt",
+        "testing whether systems differ at all, then pairs as with maxt",
         Late("families", "by_anova"),
     ),
 )
 
 
 class OrderCoefficient(NamedTuple):
-    """A coefficient of two orders: what people call it, its formula, and whether it is the same both ways.
+    """A rank correlation coefficient: title, formula, and whether exchanging the two orders changes it.
 
-    ``has_interval``: one from resampled queries holds 95%; those that weigh the top are too far off for that.
+    Attributes:
+        has_interval: Whether its bootstrap interval has 95% coverage; top-weighted coefficients fall too short of it.
     """
 
     title: str
@@ -525,7 +513,7 @@ class OrderCoefficient(NamedTuple):
     has_interval: bool = True
 
 
-#: All coefficients by name: what ``--coefficient`` offers, with a hyphen for an underscore.
+#: All coefficients by name: the choices for ``--coefficient``, with a hyphen for an underscore.
 COEFFICIENTS = {
     "tau_b": OrderCoefficient("tau-b", Late("agreement", "kendall_tau_b")),
     "tau_a": OrderCoefficient("tau-a", Late("agreement", "kendall_tau_a")),
@@ -534,23 +522,23 @@ COEFFICIENTS = {
     "rbo": OrderCoefficient("RBO", Late("agreement", "rbo"), has_interval=False),
     "pearson": OrderCoefficient("Pearson", Late("agreement", "pearson")),
 }
-#: Those that are the same both ways; they allow ties, too.
+#: Symmetric coefficients, which also allow ties.
 SYMMETRIC = {name: each for name, each in COEFFICIENTS.items() if each.is_symmetric}
 #: How the queries of a subset are chosen: at random, or the first ones in order.
 TOPICS = ("random", "first")
-#: The tests that discriminative power can be by: paired t, randomised Tukey HSD.
+#: Tests for discriminative power: paired t, randomised Tukey HSD.
 DISCRIMINATING = ("t", "rthsd")
-#: Where the variance of a difference comes from, and what it is.
+#: Sources of the variance of a difference.
 VARIANCES = {
-    "pair": "of the differences of these two systems",
+    "pair": "of the differences between these two systems",
     "residual": "twice the residual mean square of systems and queries: the average over pairs of these systems",
-    "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): the difficulty "
-    "of queries counts as noise, so that it is larger",
+    "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): larger, "
+    "because the difficulty of queries counts as noise",
 }
 
 
 def corrected(p: Floats, correction: str) -> Floats:
-    """p corrected for all tests of a family, by any correction that works on the p of any test.
+    """Correct p for all tests of a family, with any correction that works on p alone.
 
     >>> import numpy as np
     >>> p = np.array([0.01, 0.04, 0.03])
@@ -563,7 +551,7 @@ def corrected(p: Floats, correction: str) -> Floats:
         choose(correction, (each.name for each in CORRECTIONS.values() if each.steps), "correction")
     ].steps
     if np.isnan(p).any() or (p <= 0).any() or (p > 1).any():
-        raise UsageError("p: expected numbers above 0 and at most 1, found something else")
+        raise UsageError("p: values must be above 0 and at most 1")
     order = np.argsort(p, kind="stable")
     found = np.empty(p.size)
     if steps and p.size:

@@ -1,4 +1,4 @@
-"""Student's t and the normal distribution, and the search for where a function crosses 0."""
+"""Student's t and the normal distribution, and root finding."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 
-#: A p is never 0: what float64 cannot hold is written as its smallest normal number.
+#: The smallest p: below it float64 would round to 0, which p never is.
 LEAST_P = 2.2250738585072014e-308
 
-_INTERPOLATED = 64  # limits through which all others are found, to nine digits and more
+_INTERPOLATED = 64  # limits to interpolate between, with at least nine correct digits
 
 
 def crossing(excess: Callable[[float], float], low: float, high: float) -> float:
-    """The smallest number between two at which a rising function is 0 or more, to the last digits.
+    """Return the smallest number between two at which an increasing function is 0 or more, to the last digits.
 
-    By inverse quadratic interpolation where it can be trusted, else by halving (Chandrupatla 1997): a quarter of the
-    steps that halving alone takes.
+    Inverse quadratic interpolation, with bisection as a fallback (Chandrupatla 1997), takes a quarter of the steps of
+    bisection alone.
 
     >>> crossing(lambda x: x * x - 2, 1.0, 2.0) == math.sqrt(2)
     True
     """
-    # The newest point, the one on the other side of the crossing, and the one before.
+    # The newest point, the one on the other side of the root, and the previous one.
     (x, f), (other, at_other) = (low, excess(low)), (high, excess(high))
     if f >= 0:
         return low
@@ -50,7 +50,7 @@ def crossing(excess: Callable[[float], float], low: float, high: float) -> float
 
 
 def t_p(statistic: float, df: float) -> float:
-    """The two-sided p of a t statistic.
+    """Return the two-sided p of a t statistic.
 
     >>> round(t_p(2.38291, 49), 6)
     0.021099
@@ -61,7 +61,7 @@ def t_p(statistic: float, df: float) -> float:
 
 
 def t_quantile(probability: float, df: float) -> float:
-    """Student's t below which a share of the distribution lies.
+    """Return a quantile of Student's t distribution.
 
     >>> round(t_quantile(0.975, 49), 5)
     2.00958
@@ -72,7 +72,7 @@ def t_quantile(probability: float, df: float) -> float:
 
 
 def upper_normal(share: float) -> float:
-    """What a normal deviate exceeds with a probability up to one half: Newton's steps from 0, which never overshoot.
+    """Return the normal quantile with an upper tail of at most one half, by Newton's method from 0.
 
     >>> round(upper_normal(0.01), 12), round(upper_normal(0.5), 12)
     (2.326347874041, 0.0)
@@ -85,7 +85,7 @@ def upper_normal(share: float) -> float:
 
 
 def noncentral_t_below(t: float, df: float, noncentrality: float) -> float:
-    """The chance that a noncentral t is at most ``t``.
+    """Return the probability that a noncentral t is at most ``t``.
 
     >>> round(noncentral_t_below(2.0, 49, 1.5), 8)
     0.68441103
@@ -94,19 +94,19 @@ def noncentral_t_below(t: float, df: float, noncentrality: float) -> float:
 
     with np.errstate(invalid="ignore"):
         found = float(nctdtr(df, noncentrality, t))
-    # SciPy has no value where less than 1e-15 is left on one side.
+    # SciPy returns NaN if less than 1e-15 is left in a tail.
     return float(t > noncentrality) if math.isnan(found) else found
 
 
 def noncentral_t_beyond(critical: float, df: float, noncentrality: float) -> float:
-    """The chance that a noncentral t is beyond a critical value, on either side."""
+    """Return the probability that the absolute value of a noncentral t exceeds a critical value."""
     above = noncentral_t_below(-critical, df, -noncentrality)
     return min(1.0, above + noncentral_t_below(-critical, df, noncentrality))
 
 
 @lru_cache(maxsize=256)
 def detectable_noncentrality(df: float, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest difference, in standard errors, that a t test on so many degrees of freedom finds with this power.
+    """Return the smallest difference, in standard errors, that a t test detects with this power.
 
     >>> round(0.194848 * detectable_noncentrality(49) / 50**0.5, 5)
     0.07875
@@ -116,7 +116,7 @@ def detectable_noncentrality(df: float, power: float = 0.8, alpha: float = 0.05)
 
 
 def noncentrality_interval(t: float, df: float, alpha: float) -> tuple[float, float]:
-    """The noncentralities for which a t statistic is not in either tail; divided by sqrt(n) these are limits of d_z.
+    """Return the noncentralities that put a t statistic in neither tail; divided by sqrt(n) they are limits of d_z.
 
     >>> low, high = noncentrality_interval(2.382915, 49, 0.05)
     >>> round(low / 50**0.5, 5), round(high / 50**0.5, 5)
@@ -127,10 +127,10 @@ def noncentrality_interval(t: float, df: float, alpha: float) -> tuple[float, fl
 
 
 def noncentrality_intervals(t: Floats, df: float, alpha: float) -> tuple[Floats, Floats]:
-    """The same for many t: beyond a hundred, by a polynomial through limits that are found one by one.
+    """Vectorised :func:`noncentrality_interval`; more than 128 values are interpolated with a polynomial.
 
-    With t = sqrt(df) sinh(u), a limit over cosh(u) is smooth in u and bounded; the upper limit of t is minus the lower
-    one of -t.
+    With t = sqrt(df) sinh(u), a limit divided by cosh(u) is smooth in u and bounded; the upper limit of t is minus the
+    lower limit of -t.
 
     >>> low, high = noncentrality_intervals(np.array([2.382915, -2.382915]), 49, 0.05)
     >>> np.round(low / 50**0.5, 5).tolist(), np.round(high / 50**0.5, 5).tolist()
@@ -151,7 +151,7 @@ def noncentrality_intervals(t: Floats, df: float, alpha: float) -> tuple[Floats,
 
 @lru_cache(maxsize=256)
 def _noncentrality(t: float, df: float, below: float) -> float:
-    """The noncentrality with which a share ``below`` of the distribution is at most t: it falls as that grows."""
+    """Return the noncentrality at which a share ``below`` of the distribution is at most t."""
     width = 1.0
     while noncentral_t_below(t, df, t - width) < below:
         width *= 2
@@ -163,7 +163,7 @@ def _noncentrality(t: float, df: float, below: float) -> float:
 
 
 def least_with_power(reached: Callable[[float], float], power: float, start: float) -> float:
-    """The smallest number above 0 with which a power is reached."""
+    """Return the smallest positive number for which ``reached`` is at least ``power``."""
     low, high = 0.0, start
     while reached(high) < power:
         low, high = high, 2 * high

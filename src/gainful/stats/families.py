@@ -1,4 +1,4 @@
-"""Several systems on the same queries: which pairs differ once all of them are looked at, by which yardstick."""
+"""Comparison of several systems on the same queries, with all pairs tested jointly."""
 
 from __future__ import annotations
 
@@ -30,13 +30,7 @@ from gainful.stats.catalogues import (
 )
 from gainful.stats.distributions import LEAST_P, noncentrality_intervals
 from gainful.stats.findings import Finding
-from gainful.stats.paired import (
-    FROM_RANKED,
-    margin_verdict,
-    rank_warning,
-    signed_verdict,
-    too_few_draws,
-)
+from gainful.stats.paired import FROM_RANKED, margin_verdict, rank_warning, signed_verdict, too_few_draws
 from gainful.stats.paired_tests import PairedScores, SystemScores
 from gainful.stats.rank_tests import Friedman, conover, friedman, nemenyi
 from gainful.stats.repeatable import (
@@ -48,7 +42,7 @@ from gainful.stats.repeatable import (
     exact_extremes,
     exponent,
     largest_at,
-    least_told,
+    least_significant,
     on_flip_grid,
     settle,
 )
@@ -57,8 +51,14 @@ from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, ra
 
 
 class PairVerdict(NamedTuple):
-    """Two systems of a family: the mean of the first one's scores minus the other's, p alone and adjusted, the
-    simultaneous limits, the verdict, and what the test alone finds, however many queries there are."""
+    """The comparison of two systems of a family.
+
+    Attributes:
+        difference: The first system's mean minus the other's.
+        p, adjusted: Unadjusted and adjusted for the family.
+        low, high: Simultaneous limits.
+        tested: The verdict of the test alone, with no margin and any number of queries.
+    """
 
     system: str
     other: str
@@ -72,7 +72,7 @@ class PairVerdict(NamedTuple):
 
 
 class RankInterval(NamedTuple):
-    """The places (1 is best) that a system may have, from best to worst."""
+    """The ranks (1 is best) consistent with all significant differences of a system."""
 
     best: int
     worst: int
@@ -80,16 +80,19 @@ class RankInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FamilyResult:
-    """What :func:`gainful.stats.families.families_of` found.
+    """The result of :func:`families_of` for one measure.
 
-    Pairs are ``first[i]`` and ``second[i]``, places in ``systems``.
-
-    ``p`` are of each pair by itself, ``adjusted`` corrected for the family; ``half_width`` that of simultaneous
-    intervals (None where the test has none), so wide with maxT that an interval holds 0 wherever the pair is not told
-    apart. ``threshold``: systems whose means are that far or further apart differ; later steps of maxT may find more
-    (None where there is no such number). ``tests`` counts the family. ``direction`` is the statistic of tests that do
-    not go by means: above 0 it speaks for higher scores of the first; None where means decide. ``margin`` is within
-    what systems count as equal: verdicts are then those of the simultaneous intervals.
+    Attributes:
+        first, second: Indices in ``systems`` of the two systems of each pair.
+        p, adjusted: Unadjusted, and adjusted for the family.
+        half_width: Half-widths of simultaneous intervals; None if the test has none. With maxT an interval contains 0
+            if the pair does not differ significantly.
+        threshold: All pairs with means at least this far apart differ; later steps of maxT may find more. None if the
+            procedure has no such number.
+        tests: Number of tests in the family.
+        direction: The statistic of a test that is not based on means, above 0 if it favours higher scores of the first
+            system; None for tests of means.
+        margin: The difference within which systems count as equivalent; verdicts then use the simultaneous intervals.
     """
 
     measure: str
@@ -135,30 +138,30 @@ class FamilyResult:
 
     @property
     def is_simultaneous(self) -> bool:
-        """Whether the correction bounds the chance of any false finding, so that all of them hold together."""
+        """Whether the probability of any false finding is bounded, so that all findings hold jointly."""
         return self.correction not in CORRECTIONS or CORRECTIONS[self.correction].is_simultaneous
 
     @property
     def directions(self) -> Floats:
-        """What the test of each pair goes by: above 0 the first has the higher scores."""
+        """The statistic whose sign decides each pair: above 0 the first system has the higher scores."""
         return self.difference if self.direction is None else self.direction
 
     @property
     def is_against_mean(self) -> Bools:
-        """For each pair whether a rank test finds the system better whose mean is the worse one, or no better."""
+        """Whether a rank test favours the system whose mean is not better, per pair."""
         against = (self.directions != 0) & (self.directions * self.difference <= 0)
         return np.asarray(self.is_significant & against)
 
     @cached_property
     def monte_carlo_error(self) -> Floats | None:
-        """For each pair the standard error of its own p; None where p are exact."""
+        """The Monte Carlo standard error of each pair's unadjusted p; None if p are exact."""
         if self.draws is None or self.is_enumerated:
             return None
         return np.sqrt(self.p * (1 - self.p) / self.draws)
 
     @property
     def least_p(self) -> float | None:
-        """What the least p of a pair that draws can give is below; None where p are exact."""
+        """A bound on the smallest p that the sign flips can give; None if p are exact."""
         return None if self.draws is None or self.is_enumerated else 1 / self.draws
 
     @cached_property
@@ -166,7 +169,7 @@ class FamilyResult:
         return {pair: i for i, pair in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True))}
 
     def where(self, a: str, b: str) -> tuple[int, int]:
-        """The place of a pair among all, and 1 if A is the first of it, else -1."""
+        """Return the index of a pair and its sign: 1 if A is its first system, else -1."""
         for system in (a, b):
             if system not in self.systems:
                 raise UsageError(f"unknown system '{printable(system)}'", nearest(system, self.systems))
@@ -174,14 +177,14 @@ class FamilyResult:
         sign = 1 if (one, other) in self._pair_of else -1
         place = self._pair_of.get((one, other) if sign > 0 else (other, one))
         if place is None:
-            raise UsageError(f"expected a pair with the baseline '{self.baseline}', found '{a}' and '{b}'")
+            raise UsageError(f"only pairs with the baseline '{self.baseline}' are tested, not '{a}' and '{b}'")
         return place, sign
 
     def pair(self, a: str, b: str) -> PairVerdict:
         place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
         tested = signed_verdict(bool(self.is_significant[place]), direction, self.better)
-        verdict: Verdict = "needs margin" if self.margin is None and self.n > MOST_FLIPPED else tested
+        verdict: Verdict = "margin required" if self.margin is None and self.n > MOST_FLIPPED else tested
         low = high = None
         if self.half_width is not None:
             reach = float(self.half_width[place])
@@ -195,8 +198,7 @@ class FamilyResult:
 
     @cached_property
     def standing(self) -> Floats:
-        """What systems are ordered by: their means, or of a test that does not go by means its statistic, the mean over
-        the pairs that a system is in."""
+        """The values that order the systems: means or, for other tests, the statistic averaged over the pairs."""
         if self.direction is None:
             return self.means
         ends = np.concatenate((self.first, self.second))
@@ -209,17 +211,17 @@ class FamilyResult:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The places of the systems, the best :attr:`standing` first; equals in byte order of their names."""
+        """The indices of the systems, best :attr:`standing` first; ties in byte order of their names."""
         badness = settle(-self.standing if self.better == "higher" else self.standing).tolist()
         return tuple(sorted(range(len(badness)), key=lambda i: (badness[i], bytes_of_id(self.systems[i]))))
 
     @cached_property
     def rank_intervals(self) -> tuple[RankInterval, ...]:
-        """For each system the places it may have; all of them together hold with 1 - alpha where the correction bounds
-        the chance of any false finding (Al Mohamad, Goeman & van Zwet 2021). Empty against a baseline.
+        """The rank range of each system; empty if compared with a baseline.
 
-        From 1 + the number of systems that are significantly better to m - the number that are significantly worse.
-        Rank tests may find systems that beat each other in a circle: a place is 1 + how many are better than this one.
+        From 1 + the number of significantly better systems to m - the number of significantly worse ones. All ranges
+        hold jointly with 1 - alpha if the correction bounds the probability of any false finding (Al Mohamad, Goeman &
+        van Zwet 2021).
         """
         if self.baseline is not None:
             return ()
@@ -232,17 +234,16 @@ class FamilyResult:
 
     @property
     def may_be_best(self) -> tuple[str, ...]:
-        """The systems that no other is significantly better than; none where rank tests find a circle."""
+        """Systems that no other significantly beats; none if a rank test finds a cycle."""
         return tuple(s for s, places in zip(self.systems, self.rank_intervals, strict=False) if places.best == 1)
 
 
 def letters(different: Bools) -> tuple[str, ...]:
-    """A compact letter display: systems that share a letter are not significantly different, which does not make them
-    equal. Letters stand for the maximal cliques of pairs that are not (systems x systems, symmetric; Piepho 2004).
+    """Return a compact letter display: systems that share a letter do not differ significantly (Piepho 2004).
 
-    Insert and absorb: all systems have one letter at first; a pair that is significantly different splits every letter
-    that both have, and a letter inside another one goes. Put systems in order, best first: letters then run from best
-    to worst.
+    Letters are the maximal cliques of the pairs that are not ``different`` (systems x systems, symmetric). Insert and
+    absorb: all systems start with one letter; a significant pair splits every letter that both have; a letter contained
+    in another is dropped. If systems are ordered from best to worst, so are the letters.
 
     >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool)
     >>> letters(apart)
@@ -259,20 +260,21 @@ def letters(different: Bools) -> tuple[str, ...]:
     return tuple("".join(letter(k) for k, clique in enumerate(ordered) if i in clique) for i in systems)
 
 
-#: Flips as extreme that the smallest p in question has to be counted from.
+#: Multiplying corrections need this many expected flips at least as extreme as the smallest p that matters.
 _FOR_EACH = 10
-#: How notes begin that are about intervals.
+#: The opening words of notes about intervals.
 OF_INTERVALS = "simultaneous intervals"
 
 
 @dataclass(frozen=True)
 class SystemsPlan:
-    """How several systems are compared: all pairs, or each with a ``baseline``.
+    """The settings of a comparison of several systems: all pairs, or each with a ``baseline``.
 
-    ``test`` and ``correction`` are what maxt and anova do with every pair: randomisation corrected by maxT, any other
-    test by Holm's, unless named. A procedure of the pool has its own, and looks at all pairs against a baseline, too:
-    that is what it is; pairs by themselves are then tested by randomisation. ``family="all"`` makes the pairs of all
-    measures one family.
+    Attributes:
+        test, correction: For maxt and anova, which test each pair: by default randomisation with maxT, or another test
+            with Holm. The other procedures test all pairs jointly, even with a baseline, and report p (unadjusted) from
+            the randomisation test.
+        family: "all" makes the pairs of all measures one family.
     """
 
     procedure: str = "maxt"
@@ -293,13 +295,13 @@ class SystemsPlan:
             for name in ("test", "correction"):
                 if getattr(self, name) is not None:
                     raise UsageError(
-                        f"{name}: has no meaning with the procedure {self.procedure}, which has its own",
+                        f"{name}: cannot be used with the procedure {self.procedure}",
                         "the procedure maxt takes a test and a correction",
                     )
             if self.family == "all":
                 raise UsageError(
-                    f"family: expected each with the procedure {self.procedure}, found all",
-                    "only maxt and the corrections look at pairs of several measures together",
+                    f"family: 'all' cannot be used with the procedure {self.procedure}",
+                    "only maxt and the corrections combine the pairs of several measures",
                 )
         check_margin(self.margin)
         choose(self.test or "randomisation", (test.name for test in TESTS.values() if test.draws != "sample"), "test")
@@ -307,8 +309,8 @@ class SystemsPlan:
         check_alpha(self.alpha)
         if not self.pair_correction.steps and not self.by_flips:
             raise UsageError(
-                f"correction {self.correction}: expected the test randomisation, found {self.test}",
-                "holm works on any test",
+                f"correction {self.correction}: requires the test randomisation, not {self.test}",
+                "holm works with any test",
             )
 
     @property
@@ -326,18 +328,18 @@ class SystemsPlan:
 
     @property
     def by_flips(self) -> bool:
-        """Whether maxT can share the sign flips of the test: only flips of means are made for all pairs at once."""
+        """Whether maxT can be used, which requires sign flips of mean differences."""
         return self.pair_test.draws == "flip" and self.pair_test.of == "mean"
 
 
 def families_of(
     matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Progress | None = None
 ) -> list[FamilyResult]:
-    """A comparison for each matrix; all their pairs are one family if the plan says so.
+    """Compare the systems of each matrix; all pairs are one family if the plan says so.
 
-    Their differences then have different units, so that maxT divides them by one number a measure: the root of the mean
-    square of its pairs' differences. Flips leave that as it is; dividing each pair by its own spread would make those
-    that happen to vary little the largest, and find too much with few queries (docs/explanation/which-test.md).
+    Pairs of different measures have different units, so maxT then divides the differences by one number per measure,
+    the root mean square of its differences, which sign flips do not change. Dividing each pair by its own spread would
+    favour pairs that vary little, with too many false findings on few queries (docs/explanation/which-test.md).
 
     >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("P@10", {"a": [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], "b": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],
@@ -352,7 +354,7 @@ def families_of(
 
 
 class _Family(NamedTuple):
-    """The columns of all matrices beside each other, and which two make a pair: those of a matrix after another's."""
+    """The columns of all matrices, concatenated, and the pairs of columns to compare, matrix by matrix."""
 
     matrices: Sequence[SystemScores]
     baseline: int | None
@@ -386,7 +388,7 @@ class _Family(NamedTuple):
         return len(self.matrices) > 1
 
     def roots(self, squares: Sequence[float]) -> Floats:
-        """For each pair the scale of its measure: the root of its pairs' mean sum of squares; 1 of one alone."""
+        """Return the root mean sum of squares of each pair's measure; 1 for a single measure."""
         if not self.is_across_measures:
             return np.ones(len(squares))
         pairs = len(squares) // len(self.matrices)
@@ -395,7 +397,7 @@ class _Family(NamedTuple):
 
 
 class _Ps(NamedTuple):
-    """p of each pair, alone and adjusted, and what follows from flips only."""
+    """Unadjusted and adjusted p of each pair, with statistics that only sign flips give."""
 
     alone: Floats
     adjusted: Floats
@@ -410,8 +412,8 @@ def _compared(matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Pro
     if plan.by_flips:
         found = _by_flips(family, flips, plan, progress)
     else:
-        # A constant difference, which some tests refuse, must not end a comparison of many systems: its p is that of
-        # all random sign flips, of which only those of none and of all are as extreme.
+        # Some tests reject constant differences, which must not end a comparison of many systems: p is then that of
+        # all sign flips, of which only "none" and "all" are as extreme.
         findings = [
             Finding(max(2.0 ** (1 - pair.n), LEAST_P), pair.mean)
             if test.needs_spread and pair.is_constant
@@ -467,9 +469,9 @@ def _by_flips(family: _Family, flips: Flips, plan: SystemsPlan, progress: Progre
     needed = math.ceil(round(_FOR_EACH * tests / plan.alpha, 6))
     if len(few) < tests and correction.multiplies and flips.draws < needed:
         raise UsageError(
-            f"correction {correction.name}: expected at least {needed:,} draws for {tests:,} tests, found "
-            f"{flips.draws:,}, which cannot show a p below {1 / (flips.draws + 1):.2g}",
-            f"ask for {needed:,} draws, take the correction maxt, which has no such limit, or the test t",
+            f"correction {correction.name}: {flips.draws:,} sign flips are too few for {tests:,} tests: p cannot be "
+            f"below {1 / (flips.draws + 1):.2g}",
+            f"use at least {needed:,} sign flips, the correction maxt, which has no such limit, or the test t",
         )
     spreads = family.roots([math.fsum((pair.differences**2).tolist()) for pair in family.pairs])
     flipped = FlippedPairs.of(family.scores, family.first, family.second, spreads, flips, plan.threads)
@@ -478,7 +480,7 @@ def _by_flips(family: _Family, flips: Flips, plan: SystemsPlan, progress: Progre
     for i in few:
         count, of = exact_extremes(family.pairs[i].differences, family.pairs[i].error)
         alone[i] = count / of
-    # Flips of so few queries are never rare enough: then nothing limits a difference.
+    # With too few queries p never reaches alpha, and intervals are unbounded.
     can_reach = 2.0 ** (1 - flips.queries) < plan.alpha
     reach = _half_widths(family, flips, plan) if can_reach else np.full(tests, math.inf)
     if correction.steps:
@@ -486,25 +488,25 @@ def _by_flips(family: _Family, flips: Flips, plan: SystemsPlan, progress: Progre
     adjusted = flipped.adjusted(among, alone)
     if not can_reach:
         return _Ps(alone, adjusted, reach, None if family.is_across_measures else math.inf)
-    is_told, apart = adjusted < plan.alpha, np.abs([pair.mean for pair in family.pairs])
-    # The mean difference from which on a pair is significantly different: by the pairs that are not, as the last step
-    # compares it. What is smaller is not; so no interval may be narrower, or it would say that it is.
-    left = np.flatnonzero(~is_told)
+    is_significant, apart = adjusted < plan.alpha, np.abs([pair.mean for pair in family.pairs])
+    # The smallest significant difference, from the pairs that the last step compared. Intervals of the other pairs must
+    # be at least this wide, so that they never contradict p.
+    left = np.flatnonzero(~is_significant)
     critical = flipped.critical(left if left.size else np.array([np.argmin(flipped.observed)]), plan.alpha)
     if family.is_across_measures:
-        least = np.where(is_told, 0.0, np.maximum(critical * spreads, apart))
+        least = np.where(is_significant, 0.0, np.maximum(critical * spreads, apart))
         return _Ps(alone, adjusted, np.maximum(reach, least))
     scale = float(np.max(np.abs(family.scores), initial=0.0))
-    told_from = least_told(critical, apart, is_told, scale)
-    # The difference above which a pair is significantly different by the first step, whatever the others are. Later
-    # steps look at fewer pairs and may find smaller ones, down to near-duplicates: that says nothing of other pairs.
+    smallest = least_significant(critical, apart, is_significant, scale)
+    # Differences above the threshold of the first step are significant whatever the other systems are. Later steps have
+    # smaller thresholds, which depend on the pairs left, down to near-duplicates, and do not apply to other pairs.
     first = widest(family.scores, flips, family.baseline, plan.alpha, plan.threads)
-    threshold = least_told(first, apart, (apart > first) & is_told, scale)
-    return _Ps(alone, adjusted, np.maximum(reach, told_from), threshold)
+    threshold = least_significant(first, apart, (apart > first) & is_significant, scale)
+    return _Ps(alone, adjusted, np.maximum(reach, smallest), threshold)
 
 
 def _half_widths(family: _Family, flips: Flips, plan: SystemsPlan) -> Floats:
-    """Of simultaneous intervals: from flips of centred scores; across measures in proportion to their spreads."""
+    """Return half-widths of simultaneous intervals from flips of centred scores; per measure, scaled by its spread."""
     centred = family.scores - np.concatenate([matrix.means for matrix in family.matrices])
     if not family.is_across_measures:
         return np.full(len(family.pairs), widest(centred, flips, family.baseline, plan.alpha, plan.threads))
@@ -519,40 +521,43 @@ def _notes(plan: SystemsPlan, family: _Family, pairs: Sequence[PairedScores], fo
     notes = [f"{correction.name}: {correction.promise}"] if correction.promise else []
     if family.is_across_measures and not correction.steps:
         notes.append(
-            f"one family of {count_of(len(family.matrices), 'measure')}: differences are compared after dividing them "
-            "by one number a measure, the root mean square of its differences"
+            f"one family of {count_of(len(family.matrices), 'measure')}: differences are divided by one number per "
+            "measure, the root mean square of its differences, before they are compared"
         )
     if test.of != "mean":
-        notes.append(f"the test is of this: {test.hypothesis}")
+        notes.append(f"null hypothesis: {test.hypothesis}")
     if test.is_of_ranks and queries >= FROM_RANKED:
         notes.append(rank_warning(units(queries, unit)))
     if queries > MOST_FLIPPED and plan.margin is None:
         notes.append(
-            f"with {units(queries, unit)} tiny differences are significant: read the intervals, and give a margin"
+            f"with {units(queries, unit)} tiny differences are significant: read the intervals, and set a margin"
         )
     constant = sum(pair.is_constant for pair in pairs) if test.needs_spread else 0
     if constant:
         which = f"{count_of(constant, 'pair')} {'has' if constant == 1 else 'have'} the same difference on every {unit}"
-        notes.append(f"{which}: {test.name} has no spread to go by, and p is that of all random sign flips")
-    # Intervals are those of flips; corrections other than maxT know nothing of them.
+        notes.append(f"{which}: {test.name} has no spread to use, so p is from all random sign flips")
+    # The intervals come from sign flips, which corrections other than maxT do not use.
     half_width = found.half_width if correction.steps else None
     if half_width is not None and ((np.abs(means) > half_width) & (found.adjusted >= plan.alpha)).any():
         notes.append(
-            f"{OF_INTERVALS} are not of {correction.name}: one excludes 0 where the pair is not significantly different"
+            f"{OF_INTERVALS} do not use {correction.name}: one excludes 0 although p (adjusted) is not significant"
         )
     return notes
 
 
 @dataclass(frozen=True, eq=False)
 class FlippedPairs:
-    """Pairs of columns of scores under flips, each difference divided by a spread: the step-down maxT procedure.
+    """Differences of pairs under sign flips, each divided by a scale: the step-down maxT procedure.
 
-    Flipping signs moves all pairs together, as they really hang together. The largest of the flipped differences says
-    how large one gets by chance in a family; pairs that are larger than that differ (Westfall & Young 1993).
+    Each flip changes the signs of all pairs together, which preserves their dependence. Pairs differ if their
+    difference exceeds the largest one expected by chance in the family (Westfall & Young 1993).
 
-    ``steps`` are the columns on the grid of each scale, ``first`` and ``second`` those of each pair, ``observed`` its
-    summed differences, ``slack`` what rounding can do to these, ``levels`` the pairs from the smallest sum up: those
-    with the same sum, but for rounding, are one step.
+    Attributes:
+        steps: Columns of scores as whole numbers, once per unit.
+        first, second: Columns in ``steps`` of each pair.
+        observed: Absolute scaled sum of differences of each pair.
+        slack: Largest rounding error of ``observed``.
+        levels: Pairs by ascending ``observed``; sums that are equal up to rounding are one level.
     """
 
     steps: Floats
@@ -570,10 +575,10 @@ class FlippedPairs:
     def of(
         cls, scores: Floats, first: Ints, second: Ints, spreads: Floats, flips: Flips, threads: int | None
     ) -> FlippedPairs:
-        """A pair's grid depends on its own two columns, so that nothing said of it alone depends on the others."""
+        """Put the scores on grids; a pair's grid depends on its own two columns, so its unadjusted p does too."""
         exponents = np.array([exponent(column) for column in scores.T], np.int64)
         scales = distinct(exponents.astype(np.float64)).astype(np.int64)
-        # Larger columns take no part at a scale: no pair of this scale has them.
+        # Larger columns are left out: no pair on this grid contains them.
         grids = [on_flip_grid(np.where(exponents <= scale, scores, 0.0), scale) for scale in scales.tolist()]
         steps = np.concatenate([grid.steps for grid in grids], axis=1)
         units = np.repeat([grid.unit for grid in grids], scores.shape[1])
@@ -589,7 +594,7 @@ class FlippedPairs:
         return cls(steps, units, first, second, weights, observed, slack, levels, flips, threads)
 
     def _counted(self, pairs: Ints, edges: Floats, reaches: Floats) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """:func:`core.count_extremes` of some pairs, one after the other, for some draws at a time."""
+        """Yield :func:`core.count_extremes` of some pairs, in batches of flips."""
         unit = self.units[:, np.newaxis]
         whole = self.steps.sum(axis=0)[:, np.newaxis] * unit
         pair = self.first[pairs], self.second[pairs], self.weights[pairs]
@@ -600,12 +605,14 @@ class FlippedPairs:
             yield core.count_extremes(sums, *pair, edges, reaches, core.thread_count(self.threads))
 
     def step_down(self, progress: Progress | None) -> tuple[Ints, Ints]:
-        """For each pair: how many draws are as extreme as the pair by itself; and how many have, among this pair and
-        all whose difference is no larger, one as large as this pair's."""
+        """Count, for each pair, the flips as extreme as the pair itself, and as extreme among it and all smaller pairs.
+
+        The first count gives unadjusted p, the second adjusted p.
+        """
         order = np.concatenate(self.levels)
         sizes = np.array([level.size for level in self.levels])
         edges = (self.observed - self.slack)[order]
-        # What a step's last pair has to reach is what all of the step have to; before it, nothing is asked.
+        # The last pair of a level uses the smallest threshold of the level; earlier ones are not counted.
         last = np.cumsum(sizes) - 1
         reaches = np.full(order.size, math.inf)
         reaches[last] = np.minimum.reduceat(edges, last - sizes + 1)
@@ -619,10 +626,9 @@ class FlippedPairs:
         return found[0], found[1]
 
     def adjusted(self, among: Ints, alone: Floats) -> Floats:
-        """p of the step-down procedure: the running maximum from the largest difference down.
+        """Return step-down p: the running maximum from the largest difference down.
 
-        ``alone`` are p of pairs by themselves. Exact ones and those from draws may differ by a hair; what is adjusted
-        is never below what it was, nor below that of a larger difference.
+        Exact unadjusted p may differ slightly from p of random flips; adjusted p is at least the unadjusted one.
         """
         raw = np.maximum(self.flips.p(among), alone)
         found, so_far = np.empty(raw.size), 0.0
@@ -632,18 +638,17 @@ class FlippedPairs:
         return found
 
     def critical(self, pairs: Ints, alpha: float) -> float:
-        """What the largest (weighted) mean difference of some pairs has to exceed to be there by chance in less than a
-        share alpha of draws."""
+        """Return the (scaled) mean difference that the largest of some pairs exceeds in a share alpha of flips."""
         nothing = np.full(pairs.size, math.inf)
         found = [largest for _, _, largest in self._counted(pairs, nothing, nothing)]
         return largest_at(np.concatenate(found), self.flips.least_extreme(alpha)) / self.flips.queries
 
 
 def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float, threads: int | None = None) -> float:
-    """How far means of systems get apart by chance in a share alpha of draws: all pairs, or each and a baseline.
+    """Return the largest difference between means expected by chance, for all pairs or with a baseline.
 
-    Of centred scores this is the half-width of simultaneous intervals around the observed differences. The largest
-    difference among all pairs is that of the highest and the lowest.
+    It is exceeded in a share alpha of flips. For centred
+    scores this is the half-width of simultaneous intervals.
     """
     columns = on_flip_grid(scores)
     whole = columns.steps.sum(axis=0)
@@ -662,10 +667,14 @@ _SHOWN = 5
 
 
 class PairRecord(NamedTuple):
-    """All numbers of two systems; None where the procedure has no such number.
+    """All numbers for two systems; None if the procedure does not give them.
 
-    ``difference`` is of means, the system's minus the other's; ``p`` is of the pair alone; the errors are what other
-    seeds would change; ``q`` is Tukey's, ``statistic`` that of a test that does not go by means.
+    Attributes:
+        difference: The system's mean minus the other's.
+        p: Unadjusted.
+        monte_carlo_error, adjusted_p_error: Standard errors due to the random seed.
+        q: Tukey's statistic.
+        statistic: The statistic of a test that is not based on means.
     """
 
     system: str
@@ -693,11 +702,13 @@ class PairRecord(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SystemsResult:
-    """What a procedure found of several systems by one measure.
+    """The result of a procedure for several systems and one measure.
 
-    ``family`` is what decides: its ``p`` are those of pairs alone (randomisation), its ``adjusted`` those of the
-    procedure; of Friedman's, its ``means`` are mean ranks, and Nemenyi decides. ``identical`` are systems with the same
-    score on every query. ``warnings`` is what to know before trusting the numbers.
+    Attributes:
+        family: The deciding p: ``p`` are unadjusted (randomisation), ``adjusted`` are the procedure's. For Friedman's
+            test ``means`` are mean ranks, and Nemenyi's test decides.
+        identical: Groups of systems with the same score on every query.
+        warnings: Cautions for the reader of the numbers.
     """
 
     scores: SystemScores
@@ -718,21 +729,21 @@ class SystemsResult:
     @property
     def deciding(self) -> str:
         found = CORRECTIONS.get(self.family.correction)
-        return found.title if found else PROCEDURES[self.procedure].said
+        return found.title if found else PROCEDURES[self.procedure].deciding
 
     @property
     def tested(self) -> str:
-        by = () if self.depends_on_pool else (TESTS[self.family.test].said.removeprefix("the "),)
+        by = () if self.depends_on_pool else (TESTS[self.family.test].noun.removeprefix("the "),)
         return ", ".join((*by, self.deciding, percent_text(self.family.alpha)))
 
     @property
     def has_conover(self) -> bool:
-        """Whether Conover's comparisons may be looked at: only where Friedman's test itself is significant."""
+        """Whether Conover's comparisons may be shown: only if Friedman's test itself is significant."""
         return self.friedman is not None and self.friedman.p < self.family.alpha
 
     @property
     def least_p(self) -> float | None:
-        """What the least adjusted p that draws can give is below; None where p are exact, or multiplied."""
+        """A bound on the smallest adjusted p that resampling can give; None if p are exact or multiplied."""
         if self.randomised is not None:
             return 1 / self.randomised.draws
         is_multiplied = self.depends_on_pool or CORRECTIONS[self.family.correction].multiplies
@@ -784,12 +795,10 @@ class SystemsResult:
 
     @cached_property
     def effects(self) -> tuple[Floats, Floats, Floats] | None:
-        """For each pair (mean_i - mean_j) / sqrt(V), V the residual mean square of systems and queries (Sakai), and the
-        limits of what it estimates, each pair by itself; None where nothing is left over, and of tests that
-        do not go by means.
+        """The effect size of each pair, (mean_i - mean_j) / sqrt(V), with its unadjusted limits.
 
-        t = effect sqrt(n / 2) is noncentral on the residual's degrees of freedom, and its limits are those of t divided
-        by sqrt(n / 2).
+        V is the residual mean square of systems and queries (Sakai). t = effect sqrt(n / 2) is noncentral on the
+        residual's degrees of freedom. None without a residual, and for tests that are not based on means.
         """
         family, residual = self.family, two_way(self.scores.values).residual
         if not residual.mean_square or family.direction is not None:
@@ -800,7 +809,7 @@ class SystemsResult:
         return sizes, low / per_query, high / per_query
 
     def bars(self, most: int) -> tuple[tuple[int, int], ...]:
-        """The longest stretches of the leaderboard without a significant difference, from first to last place."""
+        """Return the longest runs of the leaderboard without a significant difference, as first and last rank."""
         apart = self.apart[:most, :most]
         bars: list[tuple[int, int]] = []
         for first in range(len(apart)):
@@ -813,12 +822,12 @@ class SystemsResult:
 
     @property
     def is_single_threshold(self) -> bool:
-        """Whether one number decides: systems further apart than this differ, so that bars over systems are legal."""
+        """Whether one threshold decides all pairs, so that bars over systems can show the result."""
         return self.family.threshold is not None and bool(self.family.rank_intervals)
 
     @cached_property
     def apart(self) -> Bools:
-        """Systems x systems, in the order of the leaderboard: which are significantly different."""
+        """Significantly different pairs, systems x systems, in leaderboard order."""
         family = self.family
         relation = np.zeros((len(family.systems), len(family.systems)), bool)
         relation[family.first, family.second] = relation[family.second, family.first] = family.is_significant
@@ -826,8 +835,10 @@ class SystemsResult:
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """The letters of each system in the order of the leaderboard: two share one just if they are not significantly
-        different. Empty with more than 12 systems, and against a baseline, where most pairs are not looked at."""
+        """The letters of each system in leaderboard order; see :func:`letters`.
+
+        Empty for more than 12 systems, and with a baseline, because most pairs are then not tested.
+        """
         if len(self.family.systems) > MOST_WITH_LETTERS or not self.family.rank_intervals:
             return ()
         return letters(self.apart)
@@ -836,8 +847,9 @@ class SystemsResult:
 def compare_several(
     matrices: Mapping[str, SystemScores], plan: SystemsPlan, progress: Progress | None = None
 ) -> dict[str, SystemsResult]:
-    """Compares the systems of each measure; families are those of a measure, unless the plan makes all one family:
-    matrices then have the same queries and systems.
+    """Compare the systems of each measure, as one family per measure or, if the plan says so, one family in all.
+
+    In one family, matrices have the same queries and systems.
 
     >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("RR", {"a": [1, 1, 0.5, 1, 1, 0.5], "b": [0.1] * 6, "c": [0.2] * 6})
@@ -847,9 +859,9 @@ def compare_several(
     if any(matrix.repeats for matrix in matrices.values()):
         if plan.procedure != "maxt" or plan.test not in (None, "t") or plan.correction == "maxt":
             named = plan.procedure if plan.procedure != "maxt" else plan.test or "maxt"
-            raise UsageError(f"{named}: knows nothing of noise between several runs of a system; the test t does")
+            raise UsageError(f"{named}: cannot account for noise between several runs of a system; the test t can")
         if plan.margin is not None:
-            raise UsageError("margin: needs one run of each system, or two systems at a time")
+            raise UsageError("margin: cannot be used with several runs of a system; compare two systems at a time")
         plan = replace(plan, test="t")
     families = families_of(list(matrices.values()), plan, progress)
     found = {}
@@ -857,8 +869,8 @@ def compare_several(
         result = PROCEDURES[plan.procedure].find(matrix, family, plan)
         if plan.margin is not None and result.family.half_width is None:
             raise UsageError(
-                f"margin: expected a procedure with simultaneous intervals, found {result.deciding}",
-                "these are maxt and tukey; --test randomisation has them with any correction",
+                f"margin: requires simultaneous intervals, which {result.deciding} does not have",
+                "use maxt or tukey; --test randomisation has intervals with any correction",
             )
         identical = identical_systems(matrix)
         found[name] = replace(result, identical=identical, warnings=tuple(_warnings(result, plan, identical)))
@@ -866,7 +878,7 @@ def compare_several(
 
 
 def identical_systems(matrix: SystemScores) -> tuple[tuple[str, ...], ...]:
-    """Systems that score every query alike, in groups of at least two.
+    """Group systems that score every query alike.
 
     >>> from gainful import ScoreMatrix
     >>> identical_systems(ScoreMatrix.of("RR", {"a": [1, 0.3], "b": [1, 0], "c": [1, 0.1 + 0.2]}))
@@ -880,19 +892,19 @@ def identical_systems(matrix: SystemScores) -> tuple[tuple[str, ...], ...]:
 
 
 def by_flips(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    """Pairs by a test, corrected: the family as it is."""
+    """Test each pair and correct p: the family as it is."""
     return SystemsResult(matrix, plan.procedure, family)
 
 
 def by_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    """Tukey's p and interval of every pair."""
+    """Apply Tukey's test to every pair."""
     test = tukey(matrix.values, alpha=plan.alpha)
     decided = _decided(family, test.p, test.critical, "tukey", np.full(test.p.size, test.critical))
     return SystemsResult(matrix, plan.procedure, decided, anova=test.anova, tukey=test)
 
 
 def by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    """Randomised Tukey's p of every pair."""
+    """Apply the randomised Tukey test to every pair."""
     randomised = randomised_tukey(
         matrix.values, draws=plan.draws or PERMUTATIONS, seed=plan.seed, alpha=plan.alpha, threads=plan.threads
     )
@@ -901,7 +913,7 @@ def by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: System
 
 
 def by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    """Nemenyi's p of every pair after Friedman's test, Conover's beside."""
+    """Apply Friedman's test, then Nemenyi's and Conover's comparisons of every pair."""
     overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
     by_range = nemenyi(overall, alpha=plan.alpha)
     ranks = overall.mean_ranks
@@ -916,14 +928,14 @@ def by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> S
 
 
 def by_anova(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    """The analysis of variance, and pairs by a test, corrected."""
+    """Add the analysis of variance to the family."""
     return SystemsResult(matrix, plan.procedure, family, anova=two_way(matrix.values))
 
 
 def _decided(
     family: FamilyResult, p: Floats, threshold: float, name: str, half_width: Floats | None = None
 ) -> FamilyResult:
-    """The family with the p of another procedure; pairs are the same, in the same order."""
+    """Replace the p of a family with those of another procedure, which has the same pairs in the same order."""
     return replace(family, adjusted=p, threshold=threshold, correction=name, half_width=half_width, notes=())
 
 
@@ -933,16 +945,15 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
     found = list(family.notes)
     if result.depends_on_pool:
         found.append(
-            f"{family.correction}: p depends on the systems compared, and would be another one beside others; "
-            "the p of a pair alone stands beside it"
+            f"{family.correction}: p (adjusted) depends on the set of systems compared; p (unadjusted) does not"
         )
     if result.friedman is not None:
         found.append(
-            f"friedman is of this: within a {family.unit} every order of the systems is as likely as any other "
-            "(their ranks, not their means)"
+            f"null hypothesis of friedman: within a {family.unit} every order of the systems is equally likely "
+            "(ranks, not means)"
         )
         if not result.has_conover:
-            found.append(f"Friedman's test is not significant at {level}: Conover's comparisons are not made")
+            found.append(f"Friedman's test is not significant at {level}: Conover's comparisons are omitted")
         if n >= FROM_RANKED:
             found.append(rank_warning(units(n, family.unit), "5 systems: 8 to 75% by Nemenyi's"))
     elif family.draws is not None and 2.0 ** (1 - n) >= plan.alpha and not result.depends_on_pool:
@@ -955,18 +966,18 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
     if result.anova is not None and result.anova.spread is not None and result.anova.spread.is_uneven:
         spread = result.anova.spread
         found.append(
-            f"pairs of systems vary unevenly: standard deviations of differences from {spread.lowest:.4f} to "
-            f"{spread.highest:.4f}, pooled {spread.pooled:.4f}; one yardstick for all misjudges some"
+            f"variances differ between pairs of systems: standard deviations of differences from {spread.lowest:.4f} "
+            f"to {spread.highest:.4f}, pooled {spread.pooled:.4f}; a pooled variance misjudges some pairs"
         )
     if (
         family.half_width is not None
         and (family.is_significant & (np.abs(family.difference) <= family.half_width)).any()
     ):
         found.append(
-            f"{OF_INTERVALS} are of one step, the correction of several: an interval may hold 0 where the pair "
-            "is significantly different"
+            f"{OF_INTERVALS} use a single step, the correction several: an interval may contain 0 although the pair "
+            "differs significantly"
         )
-    # From so many systems on Tukey's yardstick, and up to so many queries Holm on t, finds too much (which-test.md).
+    # Above these limits Tukey's test, and Holm on t, have too many false findings (docs/explanation/which-test.md).
     systems = len(family.systems)
     if result.tukey is not None or result.randomised is not None:
         name, measured, is_liberal = result.deciding, "10 or 20 real systems", systems >= 10
@@ -976,8 +987,8 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
         is_liberal = is_of_t and family.baseline is None and systems >= 15 and n <= 50
     if is_liberal:
         found.append(
-            f"with {count_of(systems, 'system')} {name} finds more than it should: of samples of {measured}, made "
-            "equal, 6 to 12% had a false finding at the 5% level; the default, maxt, holds the level"
+            f"with {count_of(systems, 'system')} {name} finds too much: in samples of {measured} without true "
+            "differences, 6 to 12% had a false finding at the 5% level; the default, maxt, keeps the level"
         )
     found += _against_means(family)
     if family.correction == "maxt" and plan.family == "each" and 2.0 ** (1 - n) < plan.alpha:
@@ -985,13 +996,13 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
     for group in identical[:_SHOWN]:
         found.append(
             f"{' = '.join(printable(name, 40) for name in group)}: the same score on every {family.unit}; "
-            "p = 1, and counted in the family"
+            "p = 1, counted in the family"
         )
     return found
 
 
 def _consistent_only(result: SystemsResult) -> list[str]:
-    """Pairs that Holm on t finds and maxT does not: maxT goes by differences as they are, t by the spread of each."""
+    """Return a hint about pairs that Holm on t finds and maxT does not, because their differences vary little."""
     family, systems = result.family, len(result.family.systems)
     square = np.ones((systems, systems))
     square[np.triu_indices(systems, 1)] = t_of_all_pairs(result.scores.values).p
@@ -1003,14 +1014,14 @@ def _consistent_only(result: SystemsResult) -> list[str]:
     ends = zip(family.first[order], family.second[order], np.maximum(adjusted[order], 1e-15), strict=True)
     pairs = [f"{names[i]} v {names[j]} (p = {p:.2g})" for i, j, p in ends]
     return [
-        f"Holm on t also finds {listed(pairs, most=_SHOWN)}, whose differences vary less from {family.unit} to "
-        f"{family.unit} than others: t judges a difference by its own spread, maxt by the largest that chance makes of "
-        f"any pair. If small consistent gains matter: {option('test', 't')}"
+        f"Holm on t also finds {listed(pairs, most=_SHOWN)}, with differences that vary less than others: t compares a "
+        "difference with its own spread, maxt with the largest difference expected by chance in any pair. If small "
+        f"consistent gains matter: {option('test', 't')}"
     ]
 
 
 def _against_means(family: FamilyResult) -> list[str]:
-    """Pairs of which the rank test finds the one better whose mean is the worse, or no better."""
+    """Return notes on pairs for which the rank test favours the system whose mean is not better."""
     places = np.flatnonzero(family.is_against_mean).tolist()
     found = []
     for place in places[:_SHOWN]:
@@ -1018,9 +1029,9 @@ def _against_means(family: FamilyResult) -> list[str]:
         ahead, behind = (pair.system, pair.other) if pair.tested == "better" else (pair.other, pair.system)
         better, worse = (printable(name, 40) for name in (ahead, behind))
         mean = f"the mean of {worse} is better" if pair.difference else "their means are equal"
-        found.append(f"by the {family.test} test {better} beats {worse}, although {mean}")
+        found.append(f"the {family.test} test favours {better} over {worse}, although {mean}")
     if len(places) > _SHOWN:
-        found.append(f"and {count_of(len(places) - _SHOWN, 'pair')} more against their means: places go by the test")
+        found.append(f"and {count_of(len(places) - _SHOWN, 'more pair')} against their means: ranks follow the test")
     if family.rank_intervals and not family.may_be_best:
-        found.append("the test has systems beat each other in a circle: by ranks there is no best one")
+        found.append("the test finds a cycle of systems that beat each other: no system is best by ranks")
     return found

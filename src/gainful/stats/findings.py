@@ -1,4 +1,4 @@
-"""What the formulas of tests and intervals return: p with its effect, and limits."""
+"""Results of the formulas of tests and intervals."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Interval:
     """A confidence interval.
 
     Attributes:
-        low, high: The limits, infinite where there is none.
-        is_stopgap: Whether it replaces the test's own interval, which has no limits here.
-        of: The quantity that the limits are of.
+        low, high: The limits; infinite if unbounded.
+        is_stopgap: Whether it replaces the test's own interval, which would be unbounded.
+        of: The quantity estimated.
     """
 
     low: float
@@ -66,7 +66,7 @@ class Interval:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def within(self, farthest: float) -> Interval:
-        """The interval without differences larger than scores can have, if it has limits at all."""
+        """Clip the interval to the largest possible difference, unless it is unbounded."""
         return replace(self, low=max(self.low, -farthest), high=min(self.high, farthest)) if self.is_bounded else self
 
     def __contains__(self, value: float) -> bool:

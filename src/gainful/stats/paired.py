@@ -1,4 +1,4 @@
-"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it."""
+"""Comparison of two systems on the same queries: significance, size, and the queries with the largest differences."""
 
 from __future__ import annotations
 
@@ -42,10 +42,12 @@ Limits: TypeAlias = Callable[[float], Interval]
 
 @dataclass(frozen=True, kw_only=True)
 class NamedPair:
-    """What was found of a system and its baseline: who they are, by which measure, and at which level.
+    """Facts about a comparison: the two systems, measure and level.
 
-    ``left_out`` is how many queries lack a score of either, ``unanswered`` how many of those that count each did not
-    answer; ``unit`` is what a score is of.
+    Attributes:
+        left_out: Number of queries without a score of either system.
+        unanswered: Number of scored queries that each system did not answer.
+        unit: The unit of a score, e.g. query or session.
     """
 
     names: tuple[str, str] = ("A", "B")
@@ -67,11 +69,13 @@ class NamedPair:
 
 @dataclass(frozen=True)
 class MarginVerdict:
-    """What can be said with a margin within which systems count as equal.
+    """The verdict with a margin within which systems count as equivalent.
 
-    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior: all of the interval of the
-    test is beyond the margin; better and worse are significant, perhaps by less.
+    Attributes:
+        verdict: "equivalent" if the interval is inside the margin on both sides (two one-sided tests); "non-inferior"
+            if it is above the lower end; "superior" or "inferior" if the test's own interval is entirely beyond the
+            margin; "better" and "worse" are significant, perhaps by less than the margin.
+        interval: The interval at level 1 - 2 alpha.
     """
 
     margin: float
@@ -81,72 +85,72 @@ class MarginVerdict:
 
 
 def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:
-    """better or worse by the sign of a significant difference.
+    """Return "better" or "worse" by the sign of a significant difference, else "inconclusive".
 
     >>> signed_verdict(True, -0.1, "lower"), signed_verdict(False, -0.1, "lower")
-    ('better', 'cannot tell')
+    ('better', 'inconclusive')
     """
     if not is_significant or not difference:
-        return "cannot tell"
+        return "inconclusive"
     return "better" if (difference > 0) == (better == "higher") else "worse"
 
 
 def margin_verdict(
     low: float, high: float, margin: float, signed: Verdict, better: str, of_test: Interval | None = None
 ) -> Verdict:
-    """What an interval of a difference says with a margin within which systems count as equal.
+    """Return the verdict for an interval and a margin within which systems count as equivalent.
 
-    ``signed`` is the verdict of the test, ``of_test`` its interval, if that is another one. Inside the margin a
-    difference that is significant is equivalent all the same: too small to matter.
+    ``signed`` is the test's verdict, ``of_test`` its interval if different from the one given. A significant difference
+    inside the margin is equivalent: too small to matter.
 
     >>> [margin_verdict(0.002, high, 0.01, "better", "higher") for high in (0.02, 0.009)]
     ['better', 'equivalent']
     >>> margin_verdict(0.02, 0.03, 0.01, "better", "higher"), margin_verdict(0.02, 0.03, 0.01, "worse", "lower")
     ('superior', 'inferior')
-    >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
-    ('not inferior', 'cannot tell')
+    >>> [margin_verdict(low, 0.02, 0.01, "inconclusive", "higher") for low in (-0.005, -1)]
+    ['non-inferior', 'inconclusive']
     """
     least, most = (low, high) if better == "higher" else (-high, -low)
     if -margin < least and most < margin:
         return "equivalent"
-    if signed != "cannot tell":
+    if signed != "inconclusive":
         low, high = (low, high) if of_test is None else (of_test.low, of_test.high)
         if (low if (signed == "better") == (better == "higher") else -high) <= margin:
             return signed
         return "superior" if signed == "better" else "inferior"
     if least > -margin:
-        return "not inferior"
-    return "not superior" if most < margin else "cannot tell"
+        return "non-inferior"
+    return "non-superior" if most < margin else "inconclusive"
 
 
 def described(scores: SystemScores, system: str, baseline: str, alpha: float) -> dict[str, Any]:
-    """The fields of a :class:`NamedPair`."""
+    """Return the fields of a :class:`NamedPair`."""
     of = {"measure": scores.measure, "better": scores.better, "unit": scores.unit}
     unanswered = tuple(scores.unanswered.get(name, 0) for name in (system, baseline))
     counts = {"left_out": len(scores.left_out), "unanswered": unanswered}
     return {"names": (system, baseline), **of, **counts, "alpha": alpha}
 
 
-#: From so many queries on, rank tests often call systems with equal means different.
+#: From this many queries, rank tests often call systems with equal means different.
 FROM_RANKED = 50
 FEW_QUERIES = 10
 _DECIDERS = 5
-_DESCRIBING = 2_000  # of a description, not of a test
-#: What people call a relative difference (Spärck Jones 1974, Järvelin & Kekäläinen 2002), and from where on.
+_DESCRIBING = 2_000  # enough for a descriptive interval
+#: Words for relative differences (Spärck Jones 1974, Järvelin & Kekäläinen 2002) and their lower limits.
 _SIZE_WORDS = ("marginal", "noticeable", "substantial")
 _NOTICEABLE, _ESSENTIAL = 0.05, 0.10
-#: A difference more than so many times the baseline's mean says that this is next to 0, and no more.
+#: A larger multiple of the baseline's mean only shows that this mean is close to 0.
 _LARGEST_RATIO = 10
 
 
 @dataclass(frozen=True)
 class EffectSizes:
-    """Sizes of a difference that do not depend on the measure's unit. None where one is undefined.
+    """Effect sizes that do not depend on the measure's unit; None if undefined.
 
-    ``d_z``            mean / standard deviation of the differences: what the t test sees
+    ``d_z``            mean / standard deviation of the differences, as in the t test
     ``g_z``            d_z without its bias in small samples (Hedges 1981, exact factor)
-    ``d_av``           mean / root of the mean of both variances: comparable with unpaired studies
-    ``rank_biserial``  (W+ - W-) / (W+ + W-) of the signed ranks (Kerby 2014), its interval from resampled queries
+    ``d_av``           mean / root mean variance of both systems: comparable with unpaired studies
+    ``rank_biserial``  (W+ - W-) / (W+ + W-) of the signed ranks (Kerby 2014), with a bootstrap interval
     ``share_won``      (wins + ties / 2) / queries
     """
 
@@ -161,8 +165,10 @@ class EffectSizes:
 
 @dataclass(frozen=True)
 class PracticalSize:
-    """A difference and its interval relative to the baseline's mean, and the word for it: None unless all of the
-    interval has the same one. Without limits where there is no interval of the mean."""
+    """A difference and its interval relative to the baseline's mean; unbounded without an interval for the mean.
+
+    ``label`` is the word for the size, None unless it is the same for all of the interval.
+    """
 
     relative: float
     low: float
@@ -171,8 +177,7 @@ class PracticalSize:
 
 
 class Decider(NamedTuple):
-    """A query, both scores, the system's minus the baseline's, and the share of all differences (without their signs)
-    that this one is."""
+    """A query, both scores, system minus baseline, and the share of total absolute difference."""
 
     query: str
     system: float
@@ -183,14 +188,16 @@ class Decider(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TestedPair(NamedPair):
-    """What a test found of a system and its baseline, and what that makes of them.
+    """The result of a test of a system against its baseline.
 
-    ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; verdicts know what is.
-    ``sd`` is the spread that it is judged by, ``detectable`` the smallest difference that the test finds with 80%
-    power, by Student's t for tests of means: infinite where none can be, None where there is none, as of ranks.
+    Attributes:
+        difference: The system's mean minus the baseline's, even if lower scores are better.
+        sd: Standard deviation of the differences, as used by the test.
+        detectable: Minimum detectable difference with 80% power, by Student's t for tests of means; infinite if no
+            difference can be detected, None if undefined, as for ranks.
     """
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # not a pytest class
 
     seed: int
     n: int
@@ -211,38 +218,39 @@ class TestedPair(NamedPair):
 
     @property
     def is_significant(self) -> bool:
-        """p < alpha; for a test with its own interval just if 0 is outside of it."""
+        """Whether p < alpha; equivalently, for a test with its own interval, whether that excludes 0."""
         return self.p < self.alpha
 
     @property
     def verdict(self) -> Verdict:
-        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
+        """``better``, ``worse`` (than the baseline) or ``inconclusive``; with a margin, see :func:`margin_verdict`.
 
-        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
-        significant.
+        ``margin required`` with over 5,000 queries and no margin, because any difference is then significant.
         """
         if self.margin:
             return self.margin.verdict
         if self.n > MOST_FLIPPED:
-            return "needs margin"
+            return "margin required"
         return signed_verdict(self.is_significant, self.direction, self.better)
 
     @property
     def direction(self) -> float:
-        """The quantity tested, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        """The quantity tested, above 0 if it favours the system: the mean difference, or a rank test's statistic."""
         return self.test.effect
 
     @property
     def is_against_mean(self) -> bool:
-        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
+        """Whether a rank test favours the system whose mean is not better."""
         return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
 def tested_fields(
     scores: Any, test: PairedTest, limits: Limits, means: Sequence[float], better: str, farthest: float
 ) -> dict[str, Any]:
-    """The fields of a :class:`TestedPair` that a test and its limits make of paired scores, or of two groups, that can
-    be ``farthest`` apart."""
+    """Return the fields of a :class:`TestedPair` from a test, its limits, and paired scores or two groups.
+
+    Differences are at most ``farthest``.
+    """
     plan, alpha = scores.plan, scores.plan.alpha
     outcome, interval = test.outcome(scores), limits(alpha).within(farthest)
     detectable = decided = None
@@ -254,7 +262,7 @@ def tested_fields(
     if (detectable or 0.0) > farthest or (outcome.least_p >= alpha and (scores.sd or scores.mean)):
         detectable = math.inf
     if plan.margin is not None:
-        # Two one-sided tests; a stopgap decides nothing.
+        # Two one-sided tests; a replacement interval never decides.
         within = limits(2 * alpha).within(farthest)
         signed = signed_verdict(outcome.p < alpha, outcome.effect, better)
         least = within.low if better == "higher" else -within.high
@@ -278,10 +286,13 @@ def tested_fields(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairResult(TestedPair):
-    """What was found of a system and its baseline on the same queries.
+    """The comparison of a system with its baseline on the same queries.
 
-    ``effective`` is how many queries of equal weight would tell as much; ``nonzero`` counts differences; wins are the
-    system's. ``for_system`` and ``for_baseline`` are the queries that speak most for either.
+    Attributes:
+        effective: Number of equally weighted queries with the same precision.
+        nonzero: Number of nonzero differences.
+        wins: Queries that the system wins.
+        for_system, for_baseline: Queries with the largest differences in favour of either.
     """
 
     effective: float
@@ -300,16 +311,15 @@ class PairResult(TestedPair):
 
 
 def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPlan = USUAL_PLAN) -> PairResult:
-    """Compares a system with its baseline on the same queries.
+    """Compare a system with its baseline on the same queries.
 
-    The test is ``randomisation`` (beyond 5,000 queries ``t``) unless another of ``TESTS`` is named; the interval is the
-    one that inverts the test unless another of ``INTERVALS`` is. With weights these are randomisation and t, with
-    several runs of a system t, in which the noise between runs is.
+    By default the test is ``randomisation`` (``t`` for more than 5,000 queries), with the interval that inverts it.
+    Weighted queries allow these two tests only, several runs of a system only t, which includes the noise between runs.
 
     >>> from gainful import ScoreMatrix
     >>> found = compare_pair(ScoreMatrix.of("RR", {"a": [0.5, 0.7, 0.4], "b": [0.4, 0.5, 0.1]}), "a", "b")
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
-    (0.2, 3, 0.25, 'cannot tell')
+    (0.2, 3, 0.25, 'inconclusive')
     """
     scores, alpha = PairedScores.of(matrix, system, baseline, plan), plan.alpha
     is_by_t = scores.runs is not None or (scores.n > MOST_FLIPPED and not scores.is_constant)
@@ -317,12 +327,12 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     chosen = TESTS[choose(plan.test, TESTS, "test")] if plan.test else usual_test
     if chosen.needs_spread and scores.is_constant:
         raise InputError(
-            f"{f'{matrix.measure}, ' if matrix.measure else ''}test {chosen.name}: expected differences that vary, "
-            f"found {scores.mean:g} on all {units(scores.n, matrix.unit)}: there is no spread to go by",
-            "the test randomisation goes by signs",
+            f"{f'{matrix.measure}, ' if matrix.measure else ''}test {chosen.name}: the difference is {scores.mean:g} "
+            f"on all {units(scores.n, matrix.unit)}, so there is no spread to use",
+            "the test randomisation works without a spread",
         )
     own = INTERVALS[chosen.interval]
-    # Where flips cannot be rare enough to set limits, Student's stand in.
+    # With too few nonzero differences sign flips give no limits; use Student's.
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach(alpha) else own
     kind = INTERVALS[choose(plan.interval, INTERVALS, "interval")] if plan.interval else usual
     known: tuple[tuple[str, PairedTest | IntervalKind, Mapping[str, PairedTest | IntervalKind]], ...]
@@ -330,16 +340,16 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
     for what, wanted, others in known if scores.weights is not None else ():
         if not wanted.takes_weights:
             weighted = listed([each.name for each in others.values() if each.takes_weights], "or")
-            raise UsageError(f"weights: have no meaning with the {what} {wanted.name}", f"the {what} may be {weighted}")
+            raise UsageError(f"weights cannot be used with the {what} {wanted.name}", f"use the {what} {weighted}")
     for what, wanted, _ in known if scores.runs is not None else ():
         if wanted.name != STUDENT.name:
-            raise UsageError(f"{what} {wanted.name}: knows nothing of noise between several runs of a system; t does")
+            raise UsageError(f"{what} {wanted.name}: cannot account for noise between several runs of a system; t can")
     is_stopgap = plan.interval is None and kind is not own
     means = [math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b)]
 
     def limits(level: float) -> Interval:
         if is_stopgap and scores.nonzero and (scores.n < 3 or not scores.sd):
-            return Interval(-math.inf, math.inf, level, kind.name, is_stopgap)  # there is no spread to go by
+            return Interval(-math.inf, math.inf, level, kind.name, is_stopgap)  # no spread to use
         return replace(kind.formula(scores, level), is_stopgap=is_stopgap)
 
     tested = tested_fields(scores, chosen, limits, means, matrix.better, matrix.farthest)
@@ -366,7 +376,7 @@ def compare_pair(matrix: SystemScores, system: str, baseline: str, plan: PairPla
 def _deciders(
     queries: Sequence[str], scores: PairedScores, is_higher: bool
 ) -> tuple[tuple[Decider, ...], tuple[Decider, ...]]:
-    """The queries that speak most for A, and those that speak most for B; equals in byte order."""
+    """Return the queries with the largest differences in favour of either system; ties in byte order."""
     most = scores.plan.most or (_DECIDERS if scores.can_reach(scores.plan.alpha) else scores.n)
     whole = math.fsum(np.abs(scores.differences)) or 1.0
     columns = (scores.a.tolist(), scores.b.tolist(), scores.plain_differences.tolist(), scores.differences.tolist())
@@ -388,35 +398,31 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores) if test.caution else ""
     found = []
     if not scores.nonzero:
-        found.append(f"both systems score every {unit} alike: there is no difference to test")
+        found.append(f"both systems have the same score on every {unit}: there is no difference to test")
     elif not can_reach:
-        are = "is" if scores.nonzero == 1 else "are"
-        found.append(
-            (
-                f"of {count_of(scores.n, 'difference')} only {scores.nonzero:,} {are} not 0: "
-                if scores.nonzero < scores.n
-                else f"with {queries} "
-            )
-            + f"{'random sign flips' if test.draws else test.said} cannot reach {level}, however large differences are"
-        )
+        cause = f"with {queries} "
+        if scores.nonzero < scores.n:
+            are = "is" if scores.nonzero == 1 else "are"
+            cause = f"only {scores.nonzero:,} of {count_of(scores.n, 'difference')} {are} nonzero: "
+        found.append(f"{cause}{'random sign flips' if test.draws else test.noun} cannot reach {level}")
     if interval.is_stopgap and interval.is_bounded and scores.nonzero:
-        found.append("the interval is Student's, a guide only: so few differences set no limits")
+        found.append("the interval is Student's, as a guide only: there are too few nonzero differences for limits")
         if 0.0 not in interval:
-            found.append("p and interval disagree here: go by p")
+            found.append("p and the interval disagree; rely on p")
     if not interval.is_bounded and not caution:
-        found.append(f"the interval has no limits: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
+        found.append(f"the interval is unbounded: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
     if can_reach and scores.n < FEW_QUERIES:
-        found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
+        found.append(f"with {queries} only large differences can be detected: see the minimum detectable difference")
     if scores.n > MOST_FLIPPED:
-        found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
+        found.append(f"with {queries} tiny differences are significant: read the interval, and set a margin")
     if test.of != "mean":
-        found.append(f"the test is of this: {test.hypothesis}; the interval is of the {interval.of} difference")
+        found.append(f"null hypothesis: {test.hypothesis}; the interval is for the {interval.of} difference")
         if test.is_of_ranks and scores.n >= FROM_RANKED:
             found.append(rank_warning(queries))
         if disagree:
-            found.append("p and interval answer different questions here, and differently")
+            found.append("p and the interval answer different questions here, and disagree")
     elif disagree and interval.method != test.interval and not interval.is_stopgap:
-        found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
+        found.append(f"p and the interval disagree; rely on p: {interval.method} is not the interval of this test")
     found += [caution] if caution else []
     if outcome.draws is not None and not outcome.is_enumerated and 1 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha))
@@ -424,24 +430,25 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 
 def rank_warning(queries: str, measured: str = "50 queries: up to 18% by Wilcoxon's, 49% by the sign test") -> str:
-    """The warning about rank tests on many queries; its shares are from docs/explanation/which-test.md."""
+    """Return the warning about rank tests on many queries; its error rates are from docs/explanation/which-test.md."""
     return (
-        f"with {queries} a rank test often calls systems different whose means are equal (at the 5% level, "
-        f"{measured}): it answers another question"
+        f"with {queries} a rank test often finds differences between systems whose means are equal (false findings at "
+        f"the 5% level with {measured}): it does not test means"
     )
 
 
 def too_few_draws(draws: int, alpha: float) -> str:
-    """The warning that p from this many draws cannot be below a level, with the number needed."""
+    """Return the warning that p from this many resamples cannot be below a level, with the number needed."""
     needed = math.floor(1 / alpha)
-    return f"{count_of(draws, 'draw')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
+    return f"{count_of(draws, 'resample')} cannot reach {percent_text(alpha)}: at least {needed:,} are needed"
 
 
 def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
-    """All effect sizes of the differences between two systems."""
+    """Compute all effect sizes of the differences between two systems."""
     n, mean, alpha = scores.n, scores.mean, scores.plan.alpha
     d_z = limits = None
-    root, df = math.sqrt(scores.weight), scores.weight - 1  # of queries: what runs add is no spread of differences
+    # Noise between runs is no part of the spread of differences, so only queries count.
+    root, df = math.sqrt(scores.weight), scores.weight - 1
     if scores.sd:
         d_z = mean / scores.sd
         low, high = (limit / root for limit in noncentrality_interval(d_z * root, df, alpha))
@@ -464,7 +471,7 @@ def effect_sizes(scores: PairedScores, share_won: float) -> EffectSizes:
 
 
 def hedges_factor(df: float) -> float:
-    """Gamma(v/2) / (sqrt(v/2) Gamma((v-1)/2)), which takes the bias out of a standardised difference.
+    """Return Gamma(v/2) / (sqrt(v/2) Gamma((v-1)/2)), which removes the bias of a standardised difference.
 
     >>> round(hedges_factor(49), 6)
     0.984602
@@ -475,10 +482,9 @@ def hedges_factor(df: float) -> float:
 def practical_size(
     difference: float, baseline_mean: float, interval: Interval, is_significant: bool
 ) -> PracticalSize | None:
-    """A difference relative to the baseline's mean; None where that is no ground for a ratio: next to 0 beside the
-    difference, if not 0.
+    """Return a difference relative to the baseline's mean; None if this mean is too close to 0 for a ratio.
 
-    It has no word where the interval is no ground for one: not the test's, or at odds with p.
+    There is no label if the interval is not the test's own or disagrees with p.
 
     >>> practical_size(0.5, 2.0, Interval(0.25, 0.75, 0.05, "t"), True)
     PracticalSize(relative=0.25, low=0.125, high=0.375, label='substantial')
@@ -490,19 +496,19 @@ def practical_size(
     if interval.of == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
     least, most = 0.0 if low < 0 < high else min(abs(low), abs(high)), max(abs(low), abs(high))
-    # Ratios of printed scores that are 5 or 10% are so but for rounding.
+    # Ratios of printed scores that equal 5% or 10% up to rounding count as equal.
     words = {_SIZE_WORDS[(s >= _NOTICEABLE) + (s > _ESSENTIAL)] for s in (round(least, 12), round(most, 12))}
     is_ground = not interval.is_stopgap and is_significant == (0.0 not in interval)
     return PracticalSize(difference / baseline_mean, low, high, words.pop() if len(words) == 1 and is_ground else None)
 
 
 def _rank_biserial_interval(differences: Floats, alpha: float, seed: int) -> Interval:
-    """Percentiles over resampled queries: the ranks of a sample follow from how often it has each size."""
+    """Return percentiles over resampled queries; a resample's ranks follow from the count of each size."""
     sizes = np.abs(differences)
     ordered = np.sort(sizes[sizes > 0])
     distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
     groups = distinct.size
-    # A size's place, after all places for those that are negative; zeros after everything.
+    # Codes: positive sizes first, then negative ones, zeros last.
     code = np.where(sizes > 0, np.searchsorted(distinct, sizes) + groups * (differences < 0), 2 * groups)
     values = []
     for rows in resampled_rows(differences.size, _DESCRIBING, seed):

@@ -1,8 +1,7 @@
-"""Two systems' scores on the same queries, and the tests and intervals that are made of them.
+"""Paired scores of two systems, and the tests and intervals based on them.
 
-Flips of all differences have a distribution of their own under every shift (randomisation); samples of queries with
-replacement have the spread that the mean has (bootstrap: studentised, percentile, BCa); Student's t and Yuen's, of
-means without the largest and smallest differences, have a formula.
+Randomisation flips the signs of differences and is inverted by shifting them; the bootstrap (studentised, percentile,
+BCa) resamples queries; Student's t and Yuen's test of trimmed means have formulas.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from gainful.stats.repeatable import (
 from gainful.stats.run_noise import RunNoise, noise_of_means, satterthwaite
 
 _Made = TypeVar("_Made")
-#: Weights that leave less than this beside one query leave no spread to speak of.
+#: Minimum degrees of freedom: weights that leave less are concentrated on one query, without a usable spread.
 _LEAST_DF = 0.25
 
 
@@ -78,12 +77,14 @@ class SystemScores(Protocol):
 
 @dataclass(frozen=True)
 class PairPlan:
-    """How two systems are compared.
+    """The settings of a comparison between two systems.
 
-    ``test`` and ``interval`` are names in :mod:`gainful.stats.catalogues`; without one it is the test for so many
-    queries, and the interval that inverts the test. ``draws`` are flips, samples or shuffles, None for as many as
-    usual. Within ``margin`` systems count as equal. ``most`` is how many queries that speak for either are kept: five,
-    or of very few queries all.
+    Attributes:
+        test, interval: Names in :mod:`gainful.stats.catalogues`; by default the test for this number of queries, and
+            the interval that inverts the test.
+        draws: Number of sign flips, resamples or shuffles; None for the default.
+        margin: The difference within which systems count as equivalent.
+        most: Number of queries listed per system; by default five, or all if there are very few.
     """
 
     test: str | None = None
@@ -99,16 +100,17 @@ class PairPlan:
         check_margin(self.margin)
 
 
-#: What is done unless anything else is asked for.
+#: The default settings.
 USUAL_PLAN = PairPlan()
 
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Scores of two systems in byte order of their queries; ``weights``, 1 on average, say how much each query counts.
+    """Scores of two systems, in byte order of query ids.
 
-    Where a system has several runs, its scores are their means, and ``runs`` is what noise between runs adds to the
-    variance of the mean difference.
+    Attributes:
+        weights: Query weights with mean 1.
+        runs: Variance of the mean difference due to noise between runs; a system's scores are then means of its runs.
 
     >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
     >>> pair.differences.tolist(), pair.nonzero, pair.mean
@@ -135,11 +137,11 @@ class PairedScores:
 
     @cached_property
     def differences(self) -> Floats:
-        """The differences as they count: times their weights."""
+        """Differences multiplied by their weights."""
         return self.weighted(self.plain_differences)
 
     def weighted(self, values: Floats) -> Floats:
-        """Values times their weights, the mean of which is the weighted mean."""
+        """Multiply values by their weights, so that the plain mean is the weighted mean."""
         return values if self.weights is None else values * self.weights
 
     @property
@@ -148,8 +150,7 @@ class PairedScores:
 
     @cached_property
     def weight(self) -> float:
-        """The effective number of queries, n without weights: the variance of the mean difference is that of a
-        difference divided by it."""
+        """The effective number of queries: variance of a difference over variance of the mean; n without weights."""
         return self.n if self.weights is None else effective_number(self.weights)
 
     @property
@@ -159,7 +160,7 @@ class PairedScores:
 
     @property
     def standard_error(self) -> float | None:
-        """That of the mean difference: of queries, and of runs where there are several."""
+        """The standard error of the mean difference, including noise between runs if a system has several."""
         if self.sd is None:
             return None
         return math.hypot(self.sd / math.sqrt(self.weight), math.sqrt(self.runs.variance if self.runs else 0.0))
@@ -178,21 +179,21 @@ class PairedScores:
 
     @property
     def error(self) -> float:
-        """How far a difference may be from what it is in exact arithmetic."""
+        """The largest rounding error of a difference."""
         return settled_step(self.scale)
 
     @cached_property
     def mean(self) -> float:
-        """The mean difference; 0 where it is but rounding."""
+        """The mean difference; 0 if it is only rounding error."""
         found = math.fsum(self.differences.tolist()) / self.n
         return found if settle(np.array(found), self.scale) else 0.0
 
     @cached_property
     def sd(self) -> float | None:
-        """The differences' standard deviation: None for one query, 0 where all are equal but for rounding.
+        """The standard deviation of differences: None for one query, 0 if they are equal up to rounding.
 
-        With weights, that of the mean is sd / sqrt(weight): sqrt(sum (w (d - mean) / (1 - h))^2) / sum w, where
-        h = w / sum w is the leverage of a query (HC3, MacKinnon & White 1985).
+        With weights, sd / sqrt(weight) is the standard error of the mean, sqrt(sum (w (d - mean) / (1 - h))^2) / sum w,
+        where h = w / sum w is the leverage of a query (HC3, MacKinnon & White 1985).
         """
         if self.weight - 1 < _LEAST_DF:
             return None
@@ -203,11 +204,11 @@ class PairedScores:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the systems differ, and on all of several queries by the same, but for rounding."""
+        """Whether the difference is nonzero and the same on all of several queries, up to rounding."""
         return self.standard_error == 0 and bool(self.mean)
 
     def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
-        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding."""
+        """Return sqrt(sum of squared deviations / df): None without degrees of freedom, 0 if only rounding error."""
         if df < 1:
             return None
         deviations = values - centre
@@ -220,18 +221,18 @@ class PairedScores:
         return self.mean / self.standard_error if self.standard_error else None
 
     def can_reach(self, alpha: float) -> bool:
-        """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
+        """Whether p of sign flips can be below alpha: with k nonzero differences the smallest p is 2^(1-k)."""
         return 2.0 ** (1 - self.nonzero) < alpha
 
     def once(self, make: Callable[[PairedScores], _Made]) -> _Made:
-        """What a test and its interval share, such as flips: made when it is first asked for."""
+        """Return ``make(self)``, cached, so that a test and its interval share e.g. sign flips."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast("_Made", self._made[make])
 
 
 def mid_ranks(values: Floats) -> Floats:
-    """The ranks along each row, 1 for the lowest; equals share the mean of their ranks.
+    """Rank values along each row, 1 for the lowest; ties share their mean rank.
 
     >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
     [2.5, 1.0, 2.5]
@@ -245,14 +246,14 @@ def mid_ranks(values: Floats) -> Floats:
 
 
 def signed_ranks(differences: Floats) -> tuple[Floats, float, float]:
-    """The ranks of the sizes of settled differences, zeros dropped; their sums where positive, and where negative."""
+    """Return ranks of the nonzero absolute differences, and the rank sums of positive and negative differences."""
     some = differences[differences != 0]
     ranks = mid_ranks(np.abs(some))
     return ranks, math.fsum(ranks[some > 0]), math.fsum(ranks[some < 0])
 
 
 def rank_biserial(differences: Floats) -> float | None:
-    """(W+ - W-) / (W+ + W-), zeros dropped (Kerby 2014); None if all are.
+    """Return (W+ - W-) / (W+ + W-), zeros dropped (Kerby 2014); None if all differences are 0.
 
     >>> rank_biserial(np.array([1.0, 2.0, 3.0, -4.0, 0.0]))
     0.2
@@ -262,7 +263,7 @@ def rank_biserial(differences: Floats) -> float | None:
 
 
 def t_interval(mean: float, sd: float, n: float, alpha: float) -> Interval:
-    """mean +- t sd / sqrt(n); without limits for a single query, or for what weights make as good as one.
+    """Return mean +- t sd / sqrt(n); unbounded for a single query, or an effective number close to 1.
 
     >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
     >>> round(found.low, 4), round(found.high, 4)
@@ -273,26 +274,28 @@ def t_interval(mean: float, sd: float, n: float, alpha: float) -> Interval:
 
 
 def student_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The shifts that Student's test does not reject."""
+    """Return the interval of all shifts that Student's test does not reject."""
     error = scores.standard_error
     reach = math.inf if error is None else t_quantile(1 - alpha / 2, scores.df) * error
     return Interval(scores.mean - reach, scores.mean + reach, alpha, "t")
 
 
 def student(scores: PairedScores) -> Finding:
-    """t = mean / (sd / sqrt n) on n - 1 degrees of freedom; equal scores are no evidence, nor is a single query. With
-    weights n is the effective number of queries. With several runs, their noise adds to sd^2 / n, and degrees of
-    freedom are Satterthwaite's."""
+    """Student's paired t test: t = mean / (sd / sqrt n) on n - 1 degrees of freedom.
+
+    p is 1 for equal scores and for a single query. With weights, n is the effective number of queries. With several
+    runs, their noise is added to sd^2 / n, and the degrees of freedom are Satterthwaite's.
+    """
     t = scores.t
     return Finding(1.0, scores.mean) if t is None else Finding(t_p(t, scores.df), scores.mean, t)
 
 
-#: The share of differences that is left out at either end.
+#: The share of differences trimmed at either end.
 TRIMMED = 0.2
 
 
 class TrimmedMean(NamedTuple):
-    """The trimmed mean of differences, its standard error (None where there is none), and of how many it is."""
+    """The trimmed mean of differences, its standard error (None if undefined), and the number of differences kept."""
 
     mean: float
     error: float | None
@@ -300,10 +303,10 @@ class TrimmedMean(NamedTuple):
 
 
 def trimmed_mean(scores: PairedScores) -> TrimmedMean:
-    """The mean of the h = n - 2 g middle differences, g = floor(n / 5), and its error (Tukey & McLaughlin 1963).
+    """Return the mean of the h = n - 2 g middle differences, g = floor(n / 5), and its error (Tukey & McLaughlin 1963).
 
-    error = sqrt(SSD_w / (h (h - 1))), SSD_w being the sum of squared deviations of the winsorised differences, those
-    left out put in the place of the nearest that is kept, from their own mean. With less than 5 queries: the mean.
+    error = sqrt(SSD_w / (h (h - 1))), with SSD_w the sum of squared deviations of the winsorised differences, in which
+    each trimmed value is replaced with the nearest one kept. With fewer than 5 queries this is the mean.
 
     >>> found = trimmed_mean(PairedScores(np.array([0.1, 0.2, 0.3, 0.5, 9.0]), np.zeros(5)))
     >>> round(found.mean, 6), round(found.error, 6), found.kept
@@ -313,19 +316,19 @@ def trimmed_mean(scores: PairedScores) -> TrimmedMean:
     kept = sorted(scores.differences.tolist())[cut : scores.n - cut]
     winsorised = scores.differences.clip(kept[0], kept[-1])
     spread = scores.spread_of(winsorised, math.fsum(winsorised.tolist()) / scores.n, len(kept) - 1)
-    # That many are equal says nothing of the spread of those that are not.
+    # If only the kept differences are equal, their spread is unknown, not 0.
     error = None if spread is None or (not spread and scores.sd) else spread / math.sqrt(len(kept))
     return TrimmedMean(math.fsum(kept) / len(kept), error, len(kept))
 
 
 def yuen(scores: PairedScores) -> Finding:
-    """t = trimmed mean / error on h - 1 degrees of freedom (Yuen 1974, of one sample of differences)."""
+    """Yuen's test (1974) for one sample of differences: t = trimmed mean / error on h - 1 degrees of freedom."""
     mean, error, kept = scores.once(trimmed_mean)
     return Finding(t_p(mean / error, kept - 1), mean, mean / error) if error else Finding(1.0, mean)
 
 
 def yuen_interval(scores: PairedScores, alpha: float) -> Interval:
-    """trimmed mean +- t error on h - 1 degrees of freedom: the shifts that the test does not reject."""
+    """Return trimmed mean +- t error on h - 1 degrees of freedom: all shifts that the test does not reject."""
     mean, error, kept = scores.once(trimmed_mean)
     if error is None:
         return Interval(-math.inf, math.inf, alpha, "yuen", of="trimmed mean")
@@ -334,22 +337,24 @@ def yuen_interval(scores: PairedScores, alpha: float) -> Interval:
 
 
 def without_middle_spread(scores: PairedScores) -> str:
-    """A caution where trimming leaves equal differences only."""
+    """Return a warning if all differences that remain after trimming are equal."""
     if scores.once(trimmed_mean).error is not None or scores.n < 2:
         return ""
-    return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
+    return "all differences that remain after trimming are equal: Yuen's test has no spread; use another test"
 
 
 def tidy(interval: Interval, scale: float) -> Interval:
-    """The interval without the traces of the grid; a limit that is not 0 stays so, because it decides."""
+    """Remove rounding to the grid from the limits; a nonzero limit stays nonzero, because its sign decides."""
     low, high = (float(settle(np.array(limit), scale)) or limit for limit in (interval.low, interval.high))
     return replace(interval, low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False)
 class FlippedSubsets:
-    """The flipped part of the differences in every draw: how many queries (or their weight), and their sum, 0 where it
-    is 0 but for rounding. With each draw stands the one that flips the other queries."""
+    """The flipped part of the differences per draw: sums (0 if only rounding error) and number (or weight) of queries.
+
+    The second half of the arrays holds the complements: the same draws with all other queries flipped instead.
+    """
 
     flips: Flips
     total: float  # of all differences; exact
@@ -358,7 +363,7 @@ class FlippedSubsets:
 
     @classmethod
     def of(cls, columns: Columns, flips: Flips, weights: Floats | None = None) -> FlippedSubsets:
-        """Flips the difference of the first two columns, whose queries have these weights."""
+        """Flip the differences between the first two columns; ``weights`` are per query."""
         steps = columns.steps[:, 0] - columns.steps[:, 1]
         counts = Columns(np.ones(steps.size), 1.0) if weights is None else on_flip_grid(weights)
         found = np.concatenate(list(flips.sums(np.column_stack((steps, counts.steps)))))
@@ -369,21 +374,22 @@ class FlippedSubsets:
 
     @property
     def extreme(self) -> int:
-        """How many draws are as far from 0 as what was observed: those that flip a part which does not carry it."""
+        """The number of draws at least as extreme as the observed sum."""
         half = self.sums.size // 2
         no_less = self.sums <= 0 if self.total > 0 else self.sums >= 0
         return int(np.count_nonzero(no_less[:half] | no_less[half:])) if self.total else half
 
     def critical(self, alpha: float) -> float:
-        """What the absolute sum of differences has to exceed for p to be below alpha."""
+        """Return the absolute sum of differences above which p is below alpha."""
         half = self.sums.size // 2
         return largest_at(np.abs(self.total - 2 * self.sums[:half]), self.flips.least_extreme(alpha))
 
     def interval(self, alpha: float) -> Interval:
-        """The shifts that the test does not reject.
+        """Return the shifts that the test does not reject.
 
-        Taking a shift from every difference, the flipped sum is as large as the observed one just if the shift is at
-        least the (weighted) mean of the flipped part: limits are order statistics of these means (Hartigan 1969).
+        After subtracting a shift from every difference, the flipped sum is at least as large as the observed one if and
+        only if the shift is at least the (weighted) mean of the flipped part: the limits are order statistics of these
+        means (Hartigan 1969).
         """
         some = self.sizes > 0
         means = np.sort(self.sums[some] / self.sizes[some])
@@ -394,11 +400,10 @@ class FlippedSubsets:
 
 @dataclass(frozen=True, eq=False)
 class AllSubsets:
-    """Every subset of the non-zero differences, by its size and sum; and how many differences are 0.
+    """Every subset of the nonzero differences by sum and size, and the number of zero differences.
 
-    Equal differences are alike: how many of them a subset has says all, and ``ways`` how many such subsets there are. A
-    shift moves the zeros, too. How many of them a flip takes has a binomial distribution, which stands for flipping
-    them one by one.
+    ``ways`` counts the subsets that are alike because they differ only in which of several equal differences they hold.
+    A shift also moves the zeros; the number of zeros that a flip takes is binomial, so they need not be enumerated.
     """
 
     sums: Floats
@@ -408,7 +413,7 @@ class AllSubsets:
 
     @classmethod
     def of(cls, differences: Floats, error: float = 0.0) -> AllSubsets:
-        """All subsets of at most 20 non-zero differences, each known to within ``error``."""
+        """Enumerate the subsets of at most 20 nonzero differences, each accurate to within ``error``."""
         some = differences[differences != 0]
         fixed = fixed_point(some)
         sums, sizes, ways = np.zeros(1), np.zeros(1), np.ones(1)
@@ -428,36 +433,38 @@ class AllSubsets:
         return -_in_place(-np.abs(self.sums[-1] - 2 * self.sums), self.ways, least_count(alpha, self.count))
 
     def interval(self, alpha: float) -> Interval:
-        """As :meth:`FlippedSubsets.interval`, over all flips."""
+        """Return the shifts that the test does not reject, as :meth:`FlippedSubsets.interval`."""
         low = self._limit(alpha)
         high = -AllSubsets(-self.sums, self.sizes, self.ways, self.zeros)._limit(alpha)
         return Interval(low, high, alpha, "randomisation")
 
     def _limit(self, alpha: float) -> float:
-        """The smallest shift that is not rejected: where flips that are as extreme reach alpha of all."""
+        """Return the smallest shift that is not rejected."""
         if not self.zeros:
-            # Of all flips as many are far above as far below; the empty set is as extreme for every shift.
+            # Flips are symmetric, and the empty set is extreme for every shift.
             place = math.ceil(least_count(alpha, self.count) / 2) - 1
             return _in_place(self.sums[1:] / self.sizes[1:], self.ways[1:], place)
         empty = 0.5**self.zeros / self.count
         below, up_to = (float(self.ways[part].sum()) / self.count for part in (self.sums < 0, self.sums <= 0))
         if 2 * empty >= alpha:
             return -math.inf
-        # What decides whether 0 is inside is counted, not searched for: it is p itself.
+        # p itself decides whether the interval contains 0; a search could contradict it by rounding.
         if 2 * (below + empty) < alpha <= 2 * up_to:
             return 0.0
         beyond = 2 * float(np.abs(self.sums[self.sizes == 1]).max())
         return self._search(alpha, 0.0, beyond) if 2 * up_to < alpha else self._search(alpha, -beyond, 0.0)
 
     def _search(self, alpha: float, low: float, high: float) -> float:
-        """Bisection for the limit, around where normal sums would have it. Subsets that neither end distinguishes any
-        more are counted once and left out."""
+        """Find the limit by bisection, starting from a normal approximation.
+
+        Subsets on which both ends agree are counted once and dropped.
+        """
         from scipy.special import bdtr
 
         guesses = iter(self._guesses(alpha))
         exactness = 1e-15 * (high - low)
         wanted, sums, sizes, ways = alpha / 2 * self.count, self.sums, self.sizes, self.ways
-        # The chance that a flip takes fewer than i of the zeros, from i = 0 to all of them and one more.
+        # The probability that a flip takes fewer than i of the zeros, for i = 0, ..., zeros + 1.
         chances = np.concatenate(([0.0], bdtr(np.arange(self.zeros + 1), self.zeros, 0.5)))
         at_low, at_high = (_shares(end, sums, sizes, chances) for end in (low, high))
         while high - low > exactness:
@@ -473,8 +480,10 @@ class AllSubsets:
         return high
 
     def _guesses(self, alpha: float) -> tuple[float, float]:
-        """A little below and above the limit if flipped sums were normal: n (mean - limit) / root of sum (d - limit)^2
-        is then the normal quantile."""
+        """Return values slightly below and above the limit for normally distributed sums.
+
+        There n (mean - limit) / sqrt(sum (d - limit)^2) equals the normal quantile.
+        """
         is_single = self.sizes == 1
         n, quantile = self.sizes[-1] + self.zeros, upper_normal(alpha / 2)
         mean = float(self.sums[-1]) / n
@@ -484,7 +493,7 @@ class AllSubsets:
 
 
 def _in_place(values: Floats, ways: Floats, place: int) -> float:
-    """The value at a place, the smallest being the first, each as often as there are ways to it; below is nothing."""
+    """Return the order statistic at ``place`` (from 1) of values repeated ``ways`` times; -inf below place 1."""
     if place < 1:
         return -math.inf
     if ways.max() == 1:
@@ -494,10 +503,12 @@ def _in_place(values: Floats, ways: Floats, place: int) -> float:
 
 
 def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Floats:
-    """For each subset the share of flips of the zeros beside it that make its mean, sum / (size + zeros), at most a
-    shift, or leave it empty."""
+    """Return, per subset, the share of flips of the zeros for which sum / (size + zeros) is at most ``shift``.
+
+    The empty subset counts as well.
+    """
     if not shift:
-        # Approached from above or from below, as its neighbour in the search has it: 0 itself is decided before.
+        # The limit of the other branches as the shift approaches 0; exactly 0 is decided before the search.
         return np.where(sums <= 0, 1.0, 0.0)
     zeros = chances.size - 2
     limit = sums / shift - sizes
@@ -515,7 +526,7 @@ def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
 
 
 def randomisation_p(scores: PairedScores) -> tuple[float, int, bool]:
-    """The share of flips with a mean as far from 0 as the observed one, of how many, and whether these are all."""
+    """Return p, the number of flips it is based on, and whether these are all sign assignments."""
     if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
         extreme, of = exact_extremes(scores.differences, scores.error)
         return extreme / of, of, True
@@ -526,7 +537,7 @@ def randomisation_p(scores: PairedScores) -> tuple[float, int, bool]:
 
 
 def randomisation(scores: PairedScores) -> Finding:
-    """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
+    """The randomisation test: p is the share of sign flips with a mean at least as far from 0 as observed."""
     subsets = scores.once(_subsets)
     sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
     critical = subsets.critical(scores.plan.alpha) / scores.n
@@ -536,21 +547,21 @@ def randomisation(scores: PairedScores) -> Finding:
 
 
 def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The shifts that the randomisation test does not reject."""
+    """Return the interval of all shifts that the randomisation test does not reject."""
     return tidy(scores.once(_subsets).interval(alpha), scores.scale)
 
 
-_STREAM = 2**63  # keys above are for resamples, those below for flips
+_STREAM = 2**63  # Philox keys from here are for resamples, smaller ones for sign flips
 _CELLS = 1 << 21
 _SAMPLES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Means and standard errors of samples of queries, drawn with replacement.
+    """Means and standard errors of resamples of queries, drawn with replacement.
 
-    ``apart`` is what the samples' means are above the observed one. Sums are exact, and what is equal in exact
-    arithmetic is equal here: of scores with few values many samples have the observed mean.
+    ``apart`` are the resampled means minus the observed one. Sums are exact, so values that are equal in exact
+    arithmetic compare equal: with few distinct scores, many resamples have exactly the observed mean.
     """
 
     mean: float
@@ -561,7 +572,7 @@ class Resamples:
 
     @classmethod
     def of(cls, scores: PairedScores) -> Resamples:
-        """Draws from differences, in the order of their queries' ids, as the plan has it."""
+        """Resample the differences, in byte order of query ids."""
         fixed, draws = fixed_point(scores.differences), scores.plan.draws or _SAMPLES
         total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scores.scale)
         rows = resampled_rows(scores.n, draws, scores.plan.seed)
@@ -572,7 +583,7 @@ class Resamples:
 
     @property
     def statistics(self) -> Floats:
-        """|t| of each sample around the observed mean; a sample without spread counts as extreme."""
+        """|t| of each resample around the observed mean; infinite for a resample without spread."""
         unlike = np.full(self.apart.size, math.inf)
         return np.asarray(np.divide(np.abs(self.apart), self.errors, out=unlike, where=self.errors > 0))
 
@@ -582,7 +593,7 @@ class Resamples:
 
 
 def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
-    """Samples x queries: which queries are drawn, some samples at a time; Philox with the key (seed, block)."""
+    """Yield row indices, samples x queries, in pieces; Philox is keyed by (seed, block)."""
     check_draws(draws, seed)
     rows = max(1, min(BLOCK, _CELLS // max(1, queries)))
     for block in range(math.ceil(draws / BLOCK)):
@@ -596,7 +607,7 @@ def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
 
 
 def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, Floats]:
-    """Of each row the sum, in steps, and the standard error of its mean; that is 0 without spread but for rounding."""
+    """Return each row's sum, in steps, and the standard error of its mean; 0 if the spread is only rounding error."""
     n = steps.shape[1]
     sums = steps.sum(axis=1)
     if n < 2:
@@ -606,9 +617,9 @@ def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, 
 
 
 def bootstrap(scores: PairedScores) -> Finding:
-    """The studentised bootstrap test: means of samples, shifted to 0.
+    """The studentised bootstrap test, with resampled means shifted to 0.
 
-    p = (samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed.
+    p = (resamples with |t| at least the observed one + 1) / (resamples + 1); 1 if the observed difference is 0.
     """
     samples = scores.once(Resamples.of)
     observed = 0.0 if not samples.mean else abs(samples.mean) / samples.error if samples.error else math.inf
@@ -618,9 +629,9 @@ def bootstrap(scores: PairedScores) -> Finding:
 
 
 def bootstrap_t_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The symmetric bootstrap-t interval: the shifts that the bootstrap test does not reject (Hall 1988).
+    """Return the symmetric bootstrap-t interval: the shifts that the bootstrap test does not reject (Hall 1988).
 
-    Of differences that do not vary it is a point, whatever samples there are.
+    For constant differences it is a point.
     """
     if scores.sd == 0:
         return Interval(scores.mean, scores.mean, alpha, "bootstrap-t")
@@ -629,18 +640,18 @@ def bootstrap_t_interval(scores: PairedScores, alpha: float) -> Interval:
     reach = largest_at(samples.statistics, least_count(alpha, draws + 1) - 1)
     if math.isinf(reach):
         return Interval(-math.inf, math.inf, alpha, "bootstrap-t")
-    # A hair wider, as p takes a hair more for equal.
+    # The same tolerance as in the test, so that the interval never contradicts p.
     width = reach * samples.error * (1 + 1e-12)
     return Interval(samples.mean - width, samples.mean + width, alpha, "bootstrap-t")
 
 
 def percentile_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The percentiles of the samples' means."""
+    """Return percentiles of the resampled means."""
     return scores.once(Resamples.of).between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
 
 
 def bca_interval(scores: PairedScores, alpha: float) -> Interval:
-    """Percentiles corrected for bias and acceleration (Efron 1987)."""
+    """Return percentiles corrected for bias and acceleration (Efron 1987)."""
     from scipy.special import ndtr, ndtri
 
     samples, differences = scores.once(Resamples.of), scores.differences

@@ -1,8 +1,8 @@
-"""Tests that go by ranks: Wilcoxon's of two systems, Friedman's of several, and those of groups.
+"""Rank tests: Wilcoxon for two systems, Friedman for several, and Mann-Whitney and Kruskal-Wallis for groups.
 
-None is about means: each names what it tests. Friedman's test is the two-way analysis of variance of the ranks: Iman
-and Davenport's F is its F, Kendall's W the share of the systems in its sum of squares, and Conover's comparisons are
-least significant differences with its residual.
+None tests means; each names its null hypothesis. Friedman's test is the two-way analysis of variance of ranks: Iman and
+Davenport's F is its F, Kendall's W the systems' share of its sum of squares, and Conover's comparisons are least
+significant differences with its residual.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from gainful.stats.paired_tests import PairedScores, mid_ranks, signed_ranks
 from gainful.stats.repeatable import settle
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
-#: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
+#: Up to this many nonzero differences, Wilcoxon's null distribution is exact.
 MOST_EXACT = 50
 
 
 def wilcoxon(scores: PairedScores) -> Finding:
-    """Wilcoxon's signed-rank test that differences are symmetric about 0, two-sided.
+    """Wilcoxon's two-sided signed-rank test; the null hypothesis is that differences are symmetric about 0.
 
-    Zeros are dropped, equal sizes share the middle rank. The null distribution is counted out over the actual ranks up
-    to 50 differences; beyond it is normal with the correction for ties, and without one for continuity.
+    Zeros are dropped, ties share their mid-rank. The null distribution is exact, even with ties, up to 50 differences;
+    beyond, it is normal with a correction for ties and none for continuity.
 
     >>> found = wilcoxon(PairedScores(np.array([1.0, 2.0, 3.0, 0.0]), np.array([0.0, 0.0, 0.0, 4.0])))
     >>> found.p, found.statistic, found.effect
@@ -42,21 +42,21 @@ def wilcoxon(scores: PairedScores) -> Finding:
         return Finding(1.0, 0.0, 0.0)
     apart, smaller = positive - negative, min(positive, negative)
     if ranks.size <= MOST_EXACT:
-        # Twice the share of all signs whose sum is at most the smaller of the two; ranks doubled are whole numbers.
+        # Twice the share of sign assignments with a rank sum at most the smaller one; doubled ranks are integers.
         doubled = np.rint(2 * ranks).astype(np.int64).tolist()
         ways = np.zeros(sum(doubled) + 1)
         ways[0] = 1.0
         top = 0
         for rank in doubled:
             top += rank
-            # Counts are halved as they grow: the sum stays 1, and powers of 2 lose nothing.
+            # Counts are halved as they grow, so they sum to 1; powers of 2 are exact.
             ways[rank : top + 1] += ways[: top + 1 - rank].copy()
             ways[: top + 1] /= 2
         p = 2 * math.fsum(ways[: round(2 * smaller) + 1])
     else:
         from scipy.special import ndtr
 
-        # W+ - W- has mean 0 and variance sum of squared ranks, ties included.
+        # W+ - W- has mean 0 and, even with ties, the sum of squared ranks as its variance.
         deviation = math.sqrt(math.fsum(ranks**2)) / 2
         p = max(2 * float(ndtr(-abs(apart) / 2 / deviation)), LEAST_P)
     return Finding(min(1.0, p), apart / (positive + negative), smaller)
@@ -64,29 +64,29 @@ def wilcoxon(scores: PairedScores) -> Finding:
 
 @dataclass(frozen=True, eq=False)
 class Friedman:
-    """Friedman's test with mid-ranks and the correction for ties, and its F form (Iman & Davenport 1980).
+    """Friedman's test with mid-ranks and a correction for ties, and its F form (Iman & Davenport 1980).
 
-    ``rank_sums`` count 1 for the worst of a query, ``mean_ranks`` 1 for the best. With one query or one system there is
-    nothing to test: ``f`` is None and both p are 1.
+    ``rank_sums`` use rank 1 for the worst system of a query, ``mean_ranks`` 1 for the best. With one query or one
+    system there is nothing to test: ``f`` is None and both p are 1.
     """
 
     anova: TwoWayAnova  # of the ranks
     rank_sums: Floats
     chi2: float
     chi2_p: float
-    w: float  # Kendall's: 0 no agreement of queries, 1 all give the same order
+    w: float  # Kendall's: 0 if queries do not agree on the order at all, 1 if all agree
     f: float | None
     p: float  # of F
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many queries and systems there are."""
+        """The numbers of queries and systems."""
         n, m = self.anova.residuals.shape
         return n, m
 
     @property
     def df(self) -> tuple[int, int]:
-        """Those of F; the first is that of chi2, too."""
+        """The degrees of freedom of F; the first is also that of chi2."""
         return self.anova.systems.df, self.anova.residual.df
 
     @property
@@ -96,17 +96,17 @@ class Friedman:
 
     @property
     def differences(self) -> Floats:
-        """Of the rank sums of every pair, in the order of :func:`pairs_of`."""
+        """Differences between rank sums of every pair, in the order of :func:`pairs_of`."""
         first, second = pairs_of(self.rank_sums.size)
         return np.asarray(self.rank_sums[first] - self.rank_sums[second])
 
 
 def friedman(scores: Floats) -> Friedman:
-    """Whether the systems' ranks within queries differ more than by chance.
+    """Apply Friedman's test to queries x systems.
 
-    chi2 = (m - 1) (sum R^2 - n^2 m (m + 1)^2 / 4) / (A - n m (m + 1)^2 / 4), A the sum of squared ranks; F = (n - 1)
-    chi2 / (n (m - 1) - chi2). Where all queries agree F is infinite, and p the chance that they would: (1 / m!)^(n-1)
-    (Conover), where some systems are tied in every query that of drawing the same ties.
+    chi2 = (m - 1) (sum R^2 - n^2 m (m + 1)^2 / 4) / (A - n m (m + 1)^2 / 4), with A the sum of squared ranks; F = (n -
+    1) chi2 / (n (m - 1) - chi2). If all queries agree, F is infinite and p is the probability of that agreement:
+    (1 / m!)^(n-1) (Conover) or, with ties common to all queries, the probability of the same ties.
 
     >>> found = friedman(np.array([[0.1, 0.2, 0.3]] * 6))
     >>> found.f, round(found.p, 9), found.w
@@ -122,7 +122,7 @@ def friedman(scores: Floats) -> Friedman:
     chi2 = n * (m - 1) * w
     f, p = table.systems.f, table.systems.p
     if f is not None and math.isinf(f):
-        # All queries have the same ranks: those of the first say which systems are tied.
+        # All queries have the ties of the first.
         log_ties = sum(math.lgamma(times + 1) for times in np.bincount((2 * ranks[0]).astype(np.int64)).tolist())
         p = max(math.exp((n - 1) * (log_ties - math.lgamma(m + 1))), LEAST_P)
     chi2_p = float(chdtrc(m - 1, chi2)) if m > 1 else 1.0
@@ -130,11 +130,11 @@ def friedman(scores: Floats) -> Friedman:
 
 
 def conover(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
-    """Conover's comparisons after Friedman's test (1999): least significant differences of the rank sums.
+    """Return Conover's comparisons (1999) after Friedman's test: least significant differences of rank sums.
 
     t = |R_i - R_j| / sqrt(2 (n A - sum R^2) / ((n - 1) (m - 1))) on (n - 1) (m - 1) degrees of freedom.
-    The book has no correction but compares only after the overall test rejects: see :func:`protected`. Where all
-    queries agree, nothing is left to measure a difference with: p is then that of the overall test.
+    They are uncorrected, but made only after the overall test rejects: see :func:`protected`. If all queries agree,
+    there is no residual, and p is that of the overall test.
 
     >>> found = conover(friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3], [0.1, 0.3, 0.2]])))
     >>> found.difference.tolist(), found.p.round(4).tolist()
@@ -154,7 +154,7 @@ def conover(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
 
 
 def nemenyi(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
-    """Nemenyi's comparisons: mean ranks by the studentised range, with a critical difference for all pairs.
+    """Return Nemenyi's comparisons of mean ranks, with one critical difference from the studentised range.
 
     q = |difference of mean ranks| / sqrt(m (m + 1) / (12 n)); CD = q_crit / sqrt 2 * sqrt(m (m + 1) / (6 n)).
 
@@ -171,16 +171,16 @@ def nemenyi(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
 
 
 def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bools:
-    """Which pairs the papers call different: p below ``alpha``, and the overall test's, too."""
+    """Return the pairs that differ as in the papers: p of both the pair and the overall test is below ``alpha``."""
     return np.asarray((comparisons.p < alpha) & (found.p < alpha))
 
 
-_MOST_STEPS = 2_000_000  # that an exact P is worth
+_MOST_STEPS = 2_000_000  # to compute an exact p
 
 
 @dataclass(frozen=True)
 class MannWhitney:
-    """Two groups by the ranks of their members; ``u`` counts the pairs in which the first group's is higher."""
+    """A rank comparison of two groups; ``u`` is the number of pairs in which the first group's value is higher."""
 
     u: float
     p: float  # two-sided
@@ -189,7 +189,7 @@ class MannWhitney:
 
 @dataclass(frozen=True)
 class KruskalWallis:
-    """Several groups by the ranks of their members (1 is the lowest), corrected for ties."""
+    """A rank comparison of several groups (rank 1 is the lowest), corrected for ties."""
 
     h: float
     df: int
@@ -201,9 +201,9 @@ class KruskalWallis:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """Named groups compared, all at once and two by two.
+    """Named groups compared jointly and in pairs.
 
-    Descriptive where the groups were chosen by a measure of the same systems: significance is then foregone.
+    Only descriptive if the groups were selected by a measure of the same systems: significance is then assured.
     """
 
     names: tuple[str, ...]
@@ -212,7 +212,7 @@ class GroupComparison:
 
 
 def compare_groups(groups: Mapping[str, Sequence[float]]) -> GroupComparison:
-    """Kruskal-Wallis over all groups and Mann-Whitney for every two of them.
+    """Apply Kruskal-Wallis to all groups and Mann-Whitney to every pair.
 
     >>> found = compare_groups({"best": [0.5, 0.4], "worst": [0.1, 0.2]})
     >>> [(one, other, test.u) for one, other, test in found.pairs]
@@ -227,7 +227,7 @@ def compare_groups(groups: Mapping[str, Sequence[float]]) -> GroupComparison:
 
 
 def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
-    """Whether some group's values tend to be higher than another's.
+    """Test whether values of some group tend to be higher than another's.
 
     H = (12 / (N (N + 1)) sum R_g^2 / n_g - 3 (N + 1)) / (1 - sum (t^3 - t) / (N^3 - N)), chi2 on g - 1 degrees of
     freedom.
@@ -248,10 +248,10 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
 
 
 def mann_whitney(first: Sequence[float], second: Sequence[float], exact_up_to: float = 8) -> MannWhitney:
-    """Whether the values of one group tend to be higher than those of the other, two-sided.
+    """Test, two-sided, whether values of one group tend to be higher than the other's.
 
-    Exact where both groups have at most so many members and no two values are equal, unless counting would take long;
-    else normal, corrected for ties and for continuity.
+    Exact for groups up to ``exact_up_to`` without ties, unless that would take long; else normal, corrected for ties
+    and continuity.
 
     >>> mann_whitney([1, 2, 3], [4, 5, 6])
     MannWhitney(u=0.0, p=0.1, is_exact=True)
@@ -272,5 +272,5 @@ def mann_whitney(first: Sequence[float], second: Sequence[float], exact_up_to: f
 
 def _pooled_ranks(groups: Sequence[Sequence[float]]) -> Floats:
     if not all(map(len, groups)):
-        raise UsageError("groups: expected 1 value or more in each, found an empty one")
+        raise UsageError("groups: a group is empty; each needs at least 1 value")
     return mid_ranks(settle(np.concatenate([np.asarray(group, np.float64) for group in groups])))

@@ -1,8 +1,8 @@
-"""Has a mean fallen from a frozen baseline? A rule for gates: neither blind to collapses nor alarmed by noise.
+"""The rule of gates for a drop of a mean below a frozen baseline: sensitive to collapses, robust to noise.
 
-A drop is a regression if its one-sided p is at most .01 and it is at least a quarter of the margin, or if p is at most
-.025 (the 95% interval excludes no change) and it is at least the margin. What is neither, but may be a drop by the
-margin, is a warning. Nothing but the change itself decides: false alarms stay below .025 however large changes are.
+A drop is a regression if its one-sided p is at most 0.01 and it is at least a quarter of the margin, or if p is at most
+0.025 (the 95% interval excludes 0) and it is at least the margin. Otherwise, if a drop by the margin cannot be
+excluded, it is a warning. Only the change itself counts: false alarms stay below 0.025 for changes of any size.
 """
 
 from __future__ import annotations
@@ -22,23 +22,28 @@ from gainful.stats.paired_tests import PairedScores, PairPlan, randomisation_p
 from gainful.stats.run_noise import RunNoise, run_noise
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
-#: The limits of an interval that misses a share of the time.
+#: The limits of an interval as a function of alpha.
 Limits: TypeAlias = Callable[[float], tuple[float, float]]
 
-#: The level of the one-sided test, that for drops of at least the margin, and that of the one-sided limit that warns.
+#: One-sided levels: of the test, of the test for drops of at least the margin, and of the limit for warnings.
 LEVEL, MARGIN_LEVEL, WARNING_LEVEL = 0.01, 0.025, 0.05
-#: A drop that is significant at the first level counts from this share of the margin on.
+#: A drop that is significant at LEVEL must be at least this share of the margin.
 LEAST_SHARE = 0.25
-#: So many queries have to fall, with none that rises, to be shown: of sign flips, 1 in 2^6 is as extreme.
+#: Minimum number of queries that must fall, with none rising, to be significant with sign flips: 1 in 2^6.
 LEAST_FALLEN = math.ceil(-math.log2(MARGIN_LEVEL))
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What became of a mean. ``difference`` is new minus baseline; ``limits`` makes intervals of it.
+    """The change of a mean, and the verdict.
 
-    ``drop`` is how far it fell, whichever direction is better (negative: it rose); ``p_fell`` and ``p_rose`` are
-    one-sided. ``margin`` is absolute. ``spread`` is the standard deviation of per-query differences.
+    Attributes:
+        difference: New minus baseline.
+        drop: The change for the worse; negative for an improvement.
+        p_fell, p_rose: One-sided p.
+        margin: An absolute difference.
+        spread: Standard deviation of per-query differences.
+        limits: Returns the limits of the difference at level 1 - alpha.
     """
 
     n: int
@@ -72,14 +77,14 @@ class Change:
 
     @property
     def clause(self) -> Literal["test", "margin"] | None:
-        """What makes it a regression: the test at the stricter level, or the margin with the other; None if neither."""
+        """The criterion met by a regression: the test at its stricter level, or the margin; None for neither."""
         if self.p_fell <= self.level and self.drop >= LEAST_SHARE * self.margin:
             return "test"
         return "margin" if self.p_fell <= self.margin_level and self.drop >= self.margin else None
 
     @property
     def is_too_small(self) -> bool:
-        """Whether nothing could be shown: no test of so few queries reaches the level."""
+        """Whether no result can be significant with this few queries."""
         return 2.0**-self.n > self.margin_level
 
     @property
@@ -88,7 +93,7 @@ class Change:
 
     @property
     def verdict(self) -> Verdict:
-        """regression; warning where a drop by the margin cannot be excluded; else pass."""
+        """``regression``; ``warning`` if a drop by the margin cannot be excluded; else ``pass``."""
         if self.clause is not None:
             return "regression"
         return "warning" if self.most_dropped > self.margin else "pass"
@@ -109,11 +114,10 @@ def assess_change(
     draws: int | None = None,
     runs: RunNoise | None = None,
 ) -> Change:
-    """What became of the mean of a baseline's scores, query by query.
+    """Assess the change of a mean, query by query.
 
-    ``new`` are the scores, or queries x repeats where a system was run several times: then what varies from run to run
-    counts as noise, too. ``margin`` is absolute. ``draws`` is how many flips there are, if not as many as usual;
-    ``runs`` what is known of the baseline's runs.
+    ``new`` are scores, or queries x repeats of several runs, whose variation then counts as noise. ``margin`` is
+    absolute; ``runs`` is the noise known from the baseline's runs.
 
     >>> found = assess_change(np.full(100, 0.5), np.full(100, 0.45), margin=0.01)
     >>> found.verdict, round(found.drop, 3)
@@ -124,7 +128,7 @@ def assess_change(
     repeats = new.reshape(baseline.size, -1)
     means = repeats[:, 0].copy()
     if repeats.shape[1] > 1:
-        means = np.array([math.fsum(row) / len(row) for row in repeats.tolist()])  # whatever the order of repeats
+        means = np.array([math.fsum(row) / len(row) for row in repeats.tolist()])  # independent of the order of repeats
     of_runs = run_noise(repeats, weights).of_difference(repeats.shape[1], runs)
     scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights, runs=of_runs)
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
@@ -151,8 +155,9 @@ def assess_change(
 
 
 def least_shown(spread: float, n: float, are_flips: bool = False) -> float:
-    """The drop of a mean over n queries that the test finds if differences have a spread; of scores of 0 and 1 more
-    than five have to fall (five and a half: drops come in whole queries).
+    """Return the drop of a mean over n queries that is significant for a given sd of differences.
+
+    With scores of 0 and 1, at least LEAST_FALLEN queries must fall (minus a half, because drops are whole queries).
 
     >>> round(least_shown(0.13, 200), 4), least_shown(0.2, 40, are_flips=True)
     (0.0214, 0.1375)
@@ -161,7 +166,7 @@ def least_shown(spread: float, n: float, are_flips: bool = False) -> float:
 
 
 def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
-    """p and the limits of a test of queries; flips of very few set none, so that Student's stand in."""
+    """Return p of a test and its limits; if sign flips of very few queries are unbounded, Student's are used."""
     p = randomisation_p(scores)[0] if test is RANDOMISATION else test.formula(scores).p
 
     def limits(alpha: float) -> tuple[float, float]:

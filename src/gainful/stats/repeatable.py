@@ -1,9 +1,7 @@
-"""What makes statistics the same to the bit, on any machine and any number of threads, and what they all share.
+"""Bit-identical statistics on any machine and number of threads, and shared checks and counts.
 
-Random streams are distinguished by a seed and a number, so that blocks of draws do not depend on each other. Numbers
-that are equal in exact arithmetic are made equal, and sums go over fixed points, which no order of addition can
-change. Shared are checks of draws, seeds, levels and margins, and counts and thresholds that decide as the comparisons
-do.
+Random streams have a seed and a number, so blocks of draws are independent of each other. Numbers that are equal in
+exact arithmetic are made equal, and sums use fixed-point numbers, which are exact in any order of addition.
 """
 
 from __future__ import annotations
@@ -19,14 +17,14 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.exact_sums import EXACT_BITS, FixedPoint, subset_sums
 
-#: Draws of one random stream: any block can be made without the ones before it, and threads may take them in any order.
+#: Draws per random stream: any block can be made without the ones before it, by any thread.
 BLOCK = 1_000
 MOST_DRAWS = 10_000_000
 _LEAST_ALPHA = 1e-12
 
 
 def stream(seed: int, number: int = 0) -> np.random.Generator:
-    """The random numbers of a seed and a block or draw: Philox with both as its key.
+    """Return the random generator of a seed and a block or draw number, the key of Philox.
 
     >>> bool(stream(1, 2).integers(10) == stream(1, 2).integers(10))
     True
@@ -35,7 +33,7 @@ def stream(seed: int, number: int = 0) -> np.random.Generator:
 
 
 def counts_of_draws(generator: np.random.Generator, draws: int, queries: int, at_once: int) -> Iterator[Ints]:
-    """How often each query is in each bootstrap sample (samples x queries), so many samples at once."""
+    """Yield counts of each query in bootstrap resamples, resamples x queries, ``at_once`` resamples at a time."""
     for first in range(0, draws, at_once):
         rows = min(at_once, draws - first)
         taken = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
@@ -43,7 +41,7 @@ def counts_of_draws(generator: np.random.Generator, draws: int, queries: int, at
 
 
 def check_draws(draws: int, seed: int, least: int = 1) -> None:
-    """Refuse too few draws, more than memory and patience last for, and a wrong seed."""
+    """Raise UsageError for too few or too many draws, or an invalid seed."""
     if draws < least:
         raise UsageError(f"draws: expected at least {least}, found {draws}")
     if draws > MOST_DRAWS:
@@ -52,13 +50,13 @@ def check_draws(draws: int, seed: int, least: int = 1) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Refuse what is not a whole number from 0 to 2^63 - 1."""
+    """Raise UsageError unless the seed is a whole number from 0 to 2^63 - 1."""
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse what is not a level, or is so small that float64 cannot count to its inverse."""
+    """Raise UsageError unless alpha is a level whose inverse float64 can count to."""
     if not 0 < alpha < 0.5:
         raise UsageError(f"alpha: expected a number between 0 and 0.5, found {alpha:g}")
     if alpha < _LEAST_ALPHA:
@@ -66,16 +64,16 @@ def check_alpha(alpha: float) -> None:
 
 
 def check_margin(margin: float | None) -> None:
-    """Refuse a margin that is not above 0."""
+    """Raise UsageError unless the margin is above 0."""
     if margin is not None and not 0 < margin < math.inf:
         raise UsageError(f"margin: expected a number above 0, found {margin:g}")
 
 
-_FINEST = 44  # binary places below the largest value: finer than any score, coarser than what adding up loses
+_FINEST = 44  # binary places below the largest value: finer than any score, coarser than rounding errors of sums
 
 
 def on_grid(values: Floats, terms: int) -> FixedPoint:
-    """Values rounded to a grid so coarse that sums of ``terms`` of them are exact."""
+    """Round values to a grid on which sums of ``terms`` of them are exact."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if not largest:
         return FixedPoint(np.zeros(values.shape), 1.0)
@@ -86,10 +84,10 @@ _PLACES = 12
 
 
 def settle(values: Floats, scale: float | None = None) -> Floats:
-    """Values rounded to 12 decimals relative to the scores' range, so that ties are ties.
+    """Round values to 12 decimals relative to the scores' range, so that ties are exact.
 
-    ``scale`` is the largest absolute score (of ``values`` themselves unless given); 12 decimals are counted from the
-    power of 10 above it, so that scores between 0.1 and 1 keep 12 places.
+    ``scale`` is the largest absolute score, by default of ``values``; decimals are counted from the next power of 10,
+    so scores between 0.1 and 1 keep 12 decimals.
 
     >>> settle(np.array([0.1 + 0.2, 0.3, 1.0 - 0.7])).tolist()
     [0.3, 0.3, 0.3]
@@ -101,7 +99,7 @@ def settle(values: Floats, scale: float | None = None) -> Floats:
 
 
 def settled_step(scale: float) -> float:
-    """The last decimal that settling keeps: no settled value is further than that from what it is in exact arithmetic.
+    """Return the last decimal that :func:`settle` keeps, a bound on the error of a settled value.
 
     >>> settled_step(1.0), settled_step(20.0), settled_step(0.0)
     (1e-12, 1e-10, 0.0)
@@ -114,25 +112,24 @@ def _places(scale: float) -> int | None:
     if not scale:
         return None
     places = _PLACES - math.ceil(math.log10(scale))
-    # Beyond these, 10**places is no float64; scores so small or so large are no scores, and are left as they are.
+    # 10**places must be a float64; values this small or large are no scores and stay unchanged.
     return places if abs(places) <= 300 else None
 
 
 def settled_differences(a: Floats, b: Floats) -> Floats:
-    """a - b, settled by the scale of both."""
+    """Return a - b, settled by the scale of both."""
     scale = max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
-    # + 0.0 makes -0.0 a 0.0, which prints without a sign.
+    # + 0.0 turns -0.0 into 0.0, which prints without a sign.
     return np.asarray(settle(a - b, scale) + 0.0)
 
 
 def fixed_point(differences: Floats) -> FixedPoint:
-    """Differences on a grid of 2^-44 of the largest, or so much coarser that sums of +-steps stay below 2^53: these are
-    exact in any order, on any linear algebra, on any threads, and the same whatever the unit of the scores is."""
+    """Put differences on a grid of 2^-44 of the largest, or coarser if needed for exact sums in any order."""
     return on_grid(differences, differences.size)
 
 
 def least_count(share: float, total: int) -> int:
-    """The smallest count that is at least a share of a total, by the very comparison that decides about p."""
+    """Return the smallest count that is at least a share of a total, with the same comparison that decides about p."""
     count = math.ceil(share * total)
     while count > 0 and (count - 1) / total >= share:
         count -= 1
@@ -141,43 +138,43 @@ def least_count(share: float, total: int) -> int:
     return count
 
 
-def least_told(critical: float, apart: Floats, is_told: Bools, scale: float) -> float:
-    """The threshold of a procedure that tells apart what exceeds a critical difference: from it on, pairs are told.
+def least_significant(critical: float, apart: Floats, is_significant: Bools, scale: float) -> float:
+    """Return the smallest significant difference of a procedure with a critical difference.
 
-    ``apart`` are the absolute differences as they are held, ``is_told`` the verdicts, which the threshold must not
-    contradict by what rounding does. One settled step above the critical difference is the next larger one.
+    ``apart`` are the absolute differences as stored. The result is one settled step above the critical difference,
+    unless rounding would then contradict ``is_significant``.
 
-    >>> least_told(0.07599999999999967, np.array([0.076, 0.1]), np.array([False, True]), 1.0)
+    >>> least_significant(0.07599999999999967, np.array([0.076, 0.1]), np.array([False, True]), 1.0)
     0.076000000001
     """
     if math.isinf(critical):
         return critical
     found = float(settle(settle(np.array(critical), scale) + settled_step(scale), scale))
-    below = math.nextafter(float(np.max(apart[~is_told], initial=0.0)), math.inf)
-    # A told pair is above all that are not, so that both limits can be kept.
-    return max(below, min(found, float(np.min(apart[is_told], initial=math.inf))))
+    below = math.nextafter(float(np.max(apart[~is_significant], initial=0.0)), math.inf)
+    # Significant pairs are above all others, so both limits can be kept.
+    return max(below, min(found, float(np.min(apart[is_significant], initial=math.inf))))
 
 
 def largest_at(values: Floats, place: int) -> float:
-    """The value at a place, the largest being the first; above all of them there is nothing."""
+    """Return the value at ``place`` from the top, the largest being place 1; infinite below that."""
     return float(np.partition(values, values.size - place)[values.size - place]) if place >= 1 else math.inf
 
 
-#: Flips unless another number is asked for: the same for two systems and for many, so that a pair has one p.
+#: Default number of sign flips: the same for two systems and for many, so that a pair has one p.
 FLIPS = 100_000
-#: Up to so many non-zero differences all flips are looked at.
+#: Up to this many nonzero differences, every sign assignment is enumerated.
 MOST_ENUMERATED = 20
 _BLOCKS_AT_A_TIME, _BYTES_AT_A_TIME = 10, 1 << 26
-_NOTHING = -900  # the exponent of scores that are all 0
-_EXACT = 51  # bits of a sum over queries; the difference of two such sums has one more, and is exact, too
+_NOTHING = -900  # exponent of scores that are all 0
+_EXACT = 51  # bits of a sum over queries; a difference of two such sums has one more bit and is also exact
 
 
 @dataclass(frozen=True)
 class Flips:
-    """Which queries are flipped in which draw: the same for every pair and measure on the same queries.
+    """The queries flipped in each draw: the same for every pair and measure on the same queries.
 
-    Queries are counted in byte order of their ids. Draws come from Philox with the key (seed, block of 1,000 draws);
-    where there are no more ways to flip than draws wanted, every way is taken once instead.
+    Queries are counted in byte order of their ids. Draws come from Philox with the key (seed, block of 1,000 draws); if
+    there are at most ``draws`` sign assignments, each is used once instead.
     """
 
     queries: int
@@ -196,19 +193,19 @@ class Flips:
         return 2**self.queries if self.enumerated else self.draws
 
     def p(self, extreme: Ints) -> Floats:
-        """p from how many flips were as extreme as what was observed, never 0."""
-        own = 0 if self.enumerated else 1  # the observed signs are among all flips, but not among the drawn ones
+        """Return p from the number of flips at least as extreme as observed; never 0."""
+        own = 0 if self.enumerated else 1  # enumeration includes the observed signs, random flips do not
         return np.asarray((extreme + own) / (self.count + own))
 
     def least_extreme(self, alpha: float) -> int:
-        """How many flips have to be as extreme for p to be at least alpha."""
+        """Return the number of extreme flips at which p reaches alpha."""
         own = 0 if self.enumerated else 1
         return least_count(alpha, self.count + own) - own
 
     def sums(self, steps: Floats, threads: int | None = None) -> Iterator[Floats]:
-        """Draws x columns: the sum of each column over the flipped queries, for some draws at a time.
+        """Yield the sum of each column over the flipped queries, draws x columns, in batches of draws.
 
-        ``steps`` (queries x columns) are whole numbers whose sums a float64 holds, so that these are exact.
+        ``steps`` (queries x columns) are whole numbers small enough for exact sums.
         """
         steps, workers = np.ascontiguousarray(steps), core.thread_count(threads)
         blocks = min(_BLOCKS_AT_A_TIME, max(1, _BYTES_AT_A_TIME // (BLOCK * (self.queries // 8 + 1))))
@@ -217,8 +214,7 @@ class Flips:
             yield core.flipped_sums(steps, self._packed(start, stop), workers).T
 
     def _packed(self, start: int, stop: int) -> Bytes:
-        """Draws x bytes: the flips of some draws, from the first of a block on; eight queries a byte, the first in the
-        lowest bit."""
+        """Return the flips of some draws as bits, draws x bytes; the first query is the lowest bit."""
         words = max(1, math.ceil(self.queries / 64))
         if self.enumerated:
             raw = np.arange(start, stop, dtype=np.uint64)
@@ -230,36 +226,35 @@ class Flips:
 
 
 class Columns(FixedPoint):
-    """Scores on a grid fine enough for every pair among them, as whole numbers: queries x systems."""
+    """Scores as whole numbers, queries x systems, on a grid fine enough for every pair."""
 
     @property
     def slack(self) -> float:
-        """What rounding can do to a flipped sum of differences, in steps: twice one step a query."""
+        """The largest rounding error of a flipped sum of differences, in steps: two steps per query."""
         return 2.0 * len(self.steps)
 
 
 def exponent(scores: Floats) -> int:
-    """A power of 2 that no score of a system exceeds. In steps of 4, so that most systems of a measure share one."""
+    """Return a power of 2 that no score exceeds, in steps of 4, so that most systems of a measure share one."""
     largest = float(np.max(np.abs(scores), initial=0.0))
     return 4 * math.ceil(math.log2(largest) / 4) if largest else _NOTHING
 
 
 def on_flip_grid(scores: Floats, largest: int | None = None) -> Columns:
-    """Scores of at most 2^largest (their own exponent unless given) as whole numbers whose flipped sums are exact.
+    """Round scores of at most 2^largest (by default their own exponent) to whole numbers with exact flipped sums.
 
-    A sum over flipped queries of the difference of two systems is the difference of their sums. So the sums of the
-    *systems* serve all pairs; scores are rounded to the grid, not differences, to make it exact.
+    A flipped sum of differences is the difference of two systems' flipped sums, so the sums per *system* serve all
+    pairs. Scores are rounded instead of differences to make this exact.
     """
     largest = exponent(scores) if largest is None else largest
     return Columns.of(scores, _EXACT - math.ceil(math.log2(max(2, scores.shape[0]))) - largest)
 
 
 def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:
-    """How many of all flips of the non-zero differences have a sum as far from 0 as the observed one; and of how many.
+    """Count the sign assignments of nonzero differences with a sum at least as extreme as observed, and all of them.
 
-    Half of the differences have few sums, the other half too; each sum of the one half is met with all of the other
-    by bisection. So 2^20 flips cost 2 * 2^10 sums. ``error`` is how far a difference may be from what it is in exact
-    arithmetic: thirds are no decimals, and must tie all the same.
+    Sums of one half of the differences are matched with sums of the other half by bisection, so 2^20 assignments need
+    2 * 2^10 sums. ``error`` bounds the rounding error of a difference, within which sums count as equal.
 
     >>> exact_extremes(np.array([1.0, 2.0, 0.0]))
     (2, 4)
@@ -280,10 +275,10 @@ def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:
 
 
 def simultaneous_reach(differences: Floats, draws: int, seed: int, confidence: float) -> Floats | None:
-    """How far the band reaches on either side of the mean at every place, of queries x places.
+    """Return the half-width of a simultaneous band around the mean at each place; differences are queries x places.
 
-    0 where all queries have the same value. None where there is no band: a single query, or so few that flips alone
-    make any t.
+    0 where all queries have the same value. None without a band: for a single query, or so few that sign flips are
+    unbounded.
 
     >>> simultaneous_reach(np.array([[0.1, 0.3]] * 8), 1000, 0, 0.95).tolist()
     [0.0, 0.0]
@@ -293,7 +288,7 @@ def simultaneous_reach(differences: Floats, draws: int, seed: int, confidence: f
         return None
     scale = float(np.max(np.abs(differences), initial=0.0))
     deviations = settle(differences - differences.mean(axis=0), scale)
-    # Whole multiples of a power of 2: their sums are the same in any order, and so on any machine.
+    # Whole multiples of a power of 2 have the same sum in any order, on any machine.
     grid = on_grid(deviations, queries)
     squares: Floats = np.square(grid.steps).sum(axis=0) / queries
     varying = squares > 0
@@ -305,7 +300,7 @@ def simultaneous_reach(differences: Floats, draws: int, seed: int, confidence: f
     for block, first in enumerate(range(0, draws, BLOCK)):
         flipped = stream(seed, block).integers(0, 2, (min(BLOCK, draws - first), queries))
         means = ((2.0 * flipped.astype(np.float64) - 1.0) @ steps) / queries
-        left = np.maximum(squares - np.square(means), 0.0)  # flips do not change the squares
+        left = np.maximum(squares - np.square(means), 0.0)  # flips do not change squares
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(means) * math.sqrt(queries - 1) / np.sqrt(left)
         largest.append(np.where(means == 0, 0.0, t).max(axis=1))

@@ -1,4 +1,4 @@
-"""How far a system's mean varies from run to run: seeds, shards, repeated calls of a language model."""
+"""Noise between runs of one system: seeds, shards, repeated calls of a language model."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from gainful.kernel.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class RunNoise:
-    """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
-    so many degrees of freedom, and how many runs the baseline is the mean of."""
+    """The variance of a system's mean from run to run, its degrees of freedom, and the number of baseline runs.
+
+    Only the part that all queries of a run share counts.
+    """
 
     variance: float = 0.0
     df: float = 0
     baseline_runs: int = 1
 
     def of_difference(self, runs: int, baseline: RunNoise | None = None) -> RunNoise:
-        """The noise of the difference between the mean of so many runs and the baseline's, which varies alike."""
+        """Return the noise of the difference between means of ``runs`` runs and of the baseline's runs."""
         other = baseline or RunNoise()
         df = self.df + other.df
         variance = (self.df * self.variance + other.df * other.variance) / df if df else 0.0
@@ -29,16 +31,16 @@ class RunNoise:
 
 
 def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
-    """What runs of one system, queries x repeats, say of their noise.
+    """Estimate the noise between runs of one system from queries x repeats.
 
-    Means vary by what all queries of a run share, and by what each query has for itself. The second part is in the
-    spread over queries already, and is taken away (the two-way analysis of variance without replication).
+    Means vary by a component that all queries of a run share, and by per-query noise. The spread over queries already
+    contains the second, so it is subtracted (two-way analysis of variance without replication).
     """
     queries, runs = repeats.shape
     if runs < 2 or queries < 2:
         return RunNoise()
     counted = repeats if weights is None else repeats * weights[:, np.newaxis]
-    counted = counted[:, np.lexsort(counted[::-1])]  # the order of runs means nothing
+    counted = counted[:, np.lexsort(counted[::-1])]  # makes the result independent of the order of runs
     means = np.array([math.fsum(column) / queries for column in counted.T.tolist()])
     by_query = np.array([math.fsum(row) / runs for row in counted.tolist()])
     residuals = counted - means - by_query[:, np.newaxis] + math.fsum(means.tolist()) / runs
@@ -47,15 +49,17 @@ def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
 
 
 def noise_of_means(systems: Sequence[Floats | None], weights: Floats | None = None) -> RunNoise | None:
-    """The noise of the difference between means over runs, queries x repeats of each system; None where no system has
-    repeats. Systems may vary unequally; one without repeats counts as if it did not vary."""
+    """Return the noise of a difference between systems, each queries x repeats; None if no system has repeats.
+
+    Variances may differ; a system without repeats counts as noiseless.
+    """
     found = [(run_noise(each, weights), each.shape[1]) for each in systems if each is not None]
     parts = [(noise.variance / runs, noise.df) for noise, runs in found]
     return RunNoise(sum(variance for variance, _ in parts), satterthwaite(*parts)) if parts else None
 
 
 def satterthwaite(*parts: tuple[float, float]) -> float:
-    """The degrees of freedom of a sum of independent variances, each with its own; where all are 0, the first's.
+    """Return the degrees of freedom of a sum of independent variances; if all are 0, those of the first.
 
     >>> satterthwaite((1.0, 10), (1.0, 10)), satterthwaite((1.0, 49), (0.0, 2))
     (20.0, 49)

@@ -1,8 +1,7 @@
-"""Whether the order of systems would be the same on other queries, or with fewer judged documents.
+"""Stability of the order of systems across queries, judged documents and settings.
 
-How often pairs of systems change places on other queries, how many pairs a measure can tell apart, and where two
-settings show the opposite: an order of means changes with every setting, mostly between systems that nobody could tell
-apart, so that a change counts only where one system is significantly ahead in one setting, and the other in the other.
+An order of means changes with every setting, mostly between systems that do not differ significantly. A change between
+settings therefore counts only if one system is significantly ahead in one setting and the other in the other.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from gainful.stats.unpaired import TwoGroups, welch
 
 
 class Spread(NamedTuple):
-    """Coefficients over draws: their mean, standard deviation and ends; ``undefined`` draws had none."""
+    """Summary of a coefficient over samples: mean, sd and extremes; ``undefined`` counts samples without a value."""
 
     mean: float
-    sd: float  # 0 for one draw
+    sd: float  # 0 for one sample
     lowest: float
     highest: float
     draws: int
@@ -50,10 +49,10 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class SubsetStability:
-    """The order of systems on a part of the queries or of the judged documents.
+    """The order of systems on a subset of queries or judged documents.
 
-    ``part_whole`` compares the part with the whole that it is a part of, which flatters it; ``split_half`` with another
-    part of the same size that has nothing in common with it, and is None where there is no such part.
+    ``part_whole`` compares the subset with the whole, which contains it and so flatters it; ``split_half`` with a
+    disjoint subset of the same size, None if there is none.
     """
 
     share: float
@@ -71,10 +70,10 @@ def stability_over_queries(
     seed: int = 0,
     coefficient: Coefficient = kendall_tau,
 ) -> tuple[SubsetStability, ...]:
-    """The order of systems recomputed on subsets of the queries (rows, in the order of their ids), for every share.
+    """Recompute the order of systems on subsets of the queries (rows, in the order of their ids), for every share.
 
-    ``topics="first"`` takes the first ones, as Della Mea and Mizzaro (2004) did, against all and against the next ones:
-    one comparison each. ``topics="random"`` draws them without replacement.
+    ``topics="first"`` takes the first queries, as Della Mea and Mizzaro (2004), against all queries and against the
+    next ones: one comparison each. ``topics="random"`` samples without replacement.
 
     >>> scores = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.9, 0.5, 0.4], [0.1, 0.2, 0.3]])
     >>> [found] = stability_over_queries(scores, [0.5], topics="first")
@@ -104,39 +103,39 @@ def stability_over_queries(
 
 
 def order_of_topics(queries: Sequence[str]) -> tuple[Ints, bool]:
-    """In which order queries are the first ones, and whether it is that of numbers: so if all ids are whole numbers.
+    """Return the order of queries for "first", and whether it is numeric, as it is if all ids are whole numbers.
 
     >>> order_of_topics(["1", "10", "2"])[0].tolist(), order_of_topics(["q1", "q10", "q2"])[0].tolist()
     ([0, 2, 1], [0, 1, 2])
     """
     are_numbers = all(query.isascii() and query.isdigit() for query in queries)
-    # Byte order, which is the one of a matrix, decides between 7 and 07.
+    # Ties such as 7 and 07 stay in byte order, the order of the matrix.
     key = (lambda i: int(queries[i])) if are_numbers else (lambda i: i)
     return np.array(sorted(range(len(queries)), key=key), np.int64), are_numbers
 
 
 def settled_means(scores: Floats) -> Floats:
-    """The means of the systems, equal where they differ by no more than what adding up loses."""
+    """Return the means of the systems, with ties made exact."""
     return settle(column_means(scores), float(np.max(np.abs(scores), initial=0.0)))
 
 
 def random_orders(queries: int, draws: int, seed: int) -> Ints:
-    """Random orders of the queries: the first of them are a random subset, the next ones another."""
+    """Return random orders of the queries; consecutive parts of an order are disjoint random subsets."""
     check_draws(draws, seed)
     return np.argsort(stream(seed).random((draws, queries)), axis=1, kind="stable")
 
 
-#: Upper ends of the bins of differences, as Voorhees and Buckley have them; the last bin is open.
+#: Upper ends of the bins of differences (Voorhees and Buckley); the last bin is open.
 BINS = tuple(step / 100 for step in range(1, 21))
-#: What a difference needed rests on: at least 5 systems, and bins of at least 20 comparisons. Two systems on many sets
-#: of the same queries show how these two compare, not how far apart systems have to be.
+#: Minimum systems, and comparisons per bin, for a required difference. Two systems on many subsets of the same queries
+#: only show how these two compare.
 LEAST_SYSTEMS, LEAST_COMPARISONS = 5, 20
 
 
 class SwapBin(NamedTuple):
-    """Pairs of systems that differ by ``low`` or more and less than ``high`` on one set of queries.
+    """Pairs of systems with a difference from ``low`` to below ``high`` on one set of queries.
 
-    ``swaps`` of these stand the other way round on another set.
+    ``swaps`` of them have the opposite order on another set.
     """
 
     low: float
@@ -151,11 +150,11 @@ class SwapBin(NamedTuple):
 
 @dataclass(frozen=True)
 class SwapRates:
-    """How far an order of systems by ``queries`` queries can be relied upon.
+    """Reliability of an order of systems based on ``queries`` queries.
 
-    ``error_rate`` and ``tie_rate`` are Buckley and Voorhees's (2000): over many sets of queries, two systems are tied
-    on a set where they differ by less than ``fuzziness`` of the higher mean; where they are not, the rarer order is the
-    error. ``bins`` are Voorhees and Buckley's (2002), from sets without common queries, fuzziness apart.
+    ``error_rate`` and ``tie_rate`` are Buckley and Voorhees's (2000): two systems are tied on a set of queries if they
+    differ by less than ``fuzziness`` of the higher mean; otherwise, the rarer order over many sets is the error.
+    ``bins`` are Voorhees and Buckley's (2002), from disjoint sets and without fuzziness.
     """
 
     systems: int
@@ -168,8 +167,10 @@ class SwapRates:
     seed: int
 
     def difference_for(self, rate: float = 0.05) -> float | None:
-        """The lower end of the first bin from which on no bin of enough comparisons swaps more often; None if there is
-        none, or systems are too few to tell."""
+        """Return the difference above which swaps are rarer than ``rate`` in all bins with enough comparisons.
+
+        None if there is no such difference, or too few systems.
+        """
         found = None
         for each in reversed(self.bins if self.systems >= LEAST_SYSTEMS else ()):
             if each.comparisons < LEAST_COMPARISONS:
@@ -189,10 +190,10 @@ def swap_rates(
     bins: Sequence[float] = BINS,
     seed: int = 0,
 ) -> SwapRates:
-    """Error rate, ties and swaps of all pairs of systems over random sets of ``queries`` queries (half of all if None).
+    """Return error rate, ties and swaps over random sets of ``queries`` queries (by default half of all).
 
-    Every draw makes two sets without common queries. Error rate = sum of min(A > B, B > A) over the sum of all
-    comparisons; tie rate likewise.
+    Every draw makes two disjoint sets. Error rate = sum of min(A > B, B > A) over the sum of all comparisons; tie rate
+    likewise.
 
     >>> found = swap_rates(np.array([[0.1, 0.5], [0.2, 0.6], [0.1, 0.4], [0.5, 0.9]]), draws=10)
     >>> found.queries, found.error_rate, found.tie_rate, found.difference_for()
@@ -201,11 +202,11 @@ def swap_rates(
     n, m = scores.shape
     size = n // 2 if queries is None else queries
     if not 1 <= size <= n // 2:
-        raise UsageError(f"queries: expected 1 to {n // 2}, so that two sets fit into all {n}, found {size}")
+        raise UsageError(f"queries: expected 1 to {n // 2} (half of all {n}), found {size}")
     if not 0 <= fuzziness < 1:
         raise UsageError(f"fuzziness: expected at least 0 and below 1, found {fuzziness!r}")
     if m < 2:
-        raise UsageError(f"swap rates: expected at least 2 systems, found {m}")
+        raise UsageError(f"swap rates: at least 2 systems are needed, not {m}")
     first, second = pairs_of(m)
     edges = np.array([0.0, *sorted(bins), math.inf])
     better, worse = np.zeros(first.size, np.int64), np.zeros(first.size, np.int64)
@@ -242,11 +243,10 @@ def swap_rates(
 
 @dataclass(frozen=True, eq=False)
 class DiscriminativePower:
-    """How many pairs of systems a measure finds significantly different (Sakai 2006), uncorrected for their number by
-    definition.
+    """The pairs of systems that a measure separates significantly (Sakai 2006), by definition uncorrected.
 
-    ``curve`` are all p, ascending; ``threshold`` the smallest difference of means from which on every pair is told
-    apart, None if the largest is not.
+    ``curve`` are all p, ascending; ``threshold`` is the smallest difference between means above which every pair is
+    significant, None if the largest is not.
     """
 
     test: str
@@ -264,8 +264,7 @@ class DiscriminativePower:
 def discriminative_power(
     scores: Floats, test: str = "t", *, alpha: float = 0.05, seed: int = 0, threads: int | None = None
 ) -> DiscriminativePower:
-    """The share of pairs of systems with a p of at most ``alpha`` by the paired t test, which has no smallest p, or by
-    randomised Tukey HSD.
+    """Return the share of pairs of systems with p of at most ``alpha``, by paired t test or randomised Tukey HSD.
 
     >>> found = discriminative_power(np.array([[0.1, 0.5, 0.5], [0.2, 0.7, 0.7], [0.1, 0.4, 0.4]]))
     >>> found.significant, found.pairs, round(found.threshold, 3)
@@ -288,20 +287,20 @@ def discriminative_power(
 
 
 class Leads(NamedTuple):
-    """Every pair of systems, in the order of :func:`pairs_of`: whether they differ significantly, and who is ahead."""
+    """Significance and leader of every pair of systems, in the order of :func:`pairs_of`."""
 
     shown: Bools
     first_leads: Bools
 
     @classmethod
     def by_ranks(cls, found: Friedman, alpha: float = 0.05) -> Leads:
-        """Conover's comparisons without correction, where Friedman's test reaches the level, as the papers have it."""
+        """Apply Conover's comparisons, uncorrected, if Friedman's test is significant, as in the papers."""
         comparisons = conover(found)
         return cls(protected(found, comparisons, alpha), comparisons.difference > 0)
 
     @classmethod
     def by_means(cls, scores: Floats, alpha: float = 0.05) -> Leads:
-        """Paired t tests of all pairs, corrected by Holm; of queries x systems, higher is better.
+        """Apply paired t tests with Holm's correction to queries x systems, higher is better.
 
         >>> scores = np.array([[0.1, 0.5, 0.2], [0.2, 0.7, 0.1], [0.1, 0.6, 0.3], [0.2, 0.6, 0.2]])
         >>> found = Leads.by_means(scores)
@@ -313,7 +312,7 @@ class Leads(NamedTuple):
 
     @classmethod
     def by_groups(cls, groups: Sequence[Floats], alpha: float = 0.05) -> Leads:
-        """Welch's t tests of all pairs of systems that have units of their own, corrected by Holm."""
+        """Apply Welch's t tests with Holm's correction to systems with different queries or sessions."""
         found = [welch(TwoGroups(one, other)) for one, other in combinations(groups, 2)]
         p = np.nan_to_num([each.p for each in found], nan=1.0)
         return cls(corrected(p, "holm") < alpha, np.array([each.effect > 0 for each in found]))
@@ -323,19 +322,19 @@ class Leads(NamedTuple):
         return int(self.shown.sum())
 
     def also_in(self, other: Leads) -> Bools:
-        """The pairs that differ here and there, with the same system ahead."""
+        """Return the pairs that differ significantly in both, with the same system ahead."""
         return np.asarray(self.shown & other.shown & (self.first_leads == other.first_leads))
 
     def not_in(self, other: Leads) -> Bools:
-        """The pairs that differ here and no longer there, or the other way round."""
+        """Return the pairs that differ significantly here, but not or in the opposite direction there."""
         return np.asarray(self.shown & ~self.also_in(other))
 
     def reversed_in(self, other: Leads) -> Bools:
-        """The pairs that differ here and there, with the other system ahead."""
+        """Return the pairs that differ significantly in both, with opposite systems ahead."""
         return np.asarray(self.shown & other.shown & (self.first_leads != other.first_leads))
 
     def wins_and_losses(self, systems: int) -> tuple[list[int], list[int]]:
-        """How many others each system is significantly ahead of, and behind.
+        """Count the systems that each system is significantly ahead of, and behind.
 
         >>> Leads(np.array([True, False, True]), np.array([True, True, False])).wins_and_losses(3)
         ([1, 0, 1], [0, 2, 0])

@@ -1,8 +1,7 @@
-"""All pairs of systems by one yardstick: Tukey's honestly significant difference, and its randomised form.
+"""Tukey's honestly significant difference for all pairs of systems, and its randomised form.
 
-The yardstick is the studentised range: with R the range of m independent standard normal values and S an independent
-estimate of their standard deviation on v degrees of freedom, q = R / S. Both integrals are Gauss-Legendre sums, for
-all q at once.
+The studentised range is q = R / S, with R the range of m independent standard normal values and S an independent
+estimate of their standard deviation on v degrees of freedom. Both integrals are Gauss-Legendre sums, vectorised over q.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats
 from gainful.stats.anova import PairComparisons, TwoWayAnova, column_means, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P, crossing
-from gainful.stats.repeatable import BLOCK, check_draws, largest_at, least_count, least_told, on_grid, settle
+from gainful.stats.repeatable import BLOCK, check_draws, largest_at, least_count, least_significant, on_grid, settle
 
-#: Permutations unless another number is asked for.
+#: Default number of permutations.
 PERMUTATIONS = 10_000
 
 _ROOT_2PI = math.sqrt(2 * math.pi)
 _Z_NODES = 128
-_S_NODES = ((4.0, 80), (8.0, 200), (math.inf, 1000))  # for stretches of log s up to so long: longer with few df
-_Z_END = 8.0  # a normal value is not beyond it but once in 10^15
+_S_NODES = ((4.0, 80), (8.0, 200), (math.inf, 1000))  # by maximum width of log s, which is larger with few df
+_Z_END = 8.0  # normal values beyond have probability 1e-15
 _TAIL = 1e-14
-_CELLS = 1 << 19  # of the double integral at a time
-_DEGREE = 200  # of the polynomial that stands for log p where p is wanted for more values than this
+_CELLS = 1 << 19  # of the double integral per batch
+_DEGREE = 200  # of the polynomial that interpolates log p for many values
 
 
 def studentised_range_sf(q: Floats, systems: int, df: float = math.inf) -> Floats:
-    """The probability of a studentised range of two or more systems above ``q``, for every q; ``df`` may be infinite.
+    """Return the probability that a studentised range exceeds each ``q``, for two or more systems; df may be infinite.
 
     P(q) = integral over s of chi density(s) times P(R > q s), P(R > w) = m integral of phi(z) (Phi(z)^(m-1) - (Phi(z) -
     Phi(z - w))^(m-1)) dz. Absolute error below 1e-10.
@@ -51,7 +50,7 @@ def studentised_range_sf(q: Floats, systems: int, df: float = math.inf) -> Float
 
 @cache
 def studentised_range_critical(alpha: float, systems: int, df: float = math.inf) -> float:
-    """The value that a studentised range exceeds with probability ``alpha``.
+    """Return the value that a studentised range exceeds with probability ``alpha``.
 
     >>> round(studentised_range_critical(0.05, 5, 20), 2)
     4.23
@@ -67,13 +66,13 @@ def studentised_range_critical(alpha: float, systems: int, df: float = math.inf)
 
 
 def _interpolated(q: Floats, systems: int, df: float) -> Floats:
-    """Thousands of values from a few hundred: log p is so smooth that a polynomial through them loses nothing."""
+    """Interpolate: log p is so smooth that a polynomial is accurate to rounding."""
     low, high = float(q.min()), float(q.max())
     half = (high - low) / 2 or 1.0
     nodes = _DEGREE + 1
     angle = (np.arange(nodes) + 0.5) * (math.pi / nodes)
     log_p = np.log(np.maximum(_survival(low + half * (np.cos(angle) + 1), systems, df), 1e-300))
-    # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+    # Not a matrix product: its order of addition depends on the linear algebra library.
     polynomial = (np.cos(np.arange(nodes)[:, np.newaxis] * angle) * log_p).sum(axis=1) * (2 / nodes)
     polynomial[0] /= 2
     found = np.polynomial.chebyshev.chebval((q - low) / half - 1, polynomial)
@@ -85,11 +84,11 @@ def _survival(q: Floats, systems: int, df: float) -> Floats:
 
 
 def _studentised(q: Floats, systems: int, df: float) -> Floats:
-    """The outer sum, over log s: there the density is equally wide at any s."""
+    """Return the outer sum, over log s, where the width of the density does not depend on s."""
     from scipy.special import gammainccinv, gammaincinv, gammaln
 
     lowest, highest = (math.sqrt(2 / df * limit(df / 2, _TAIL)) for limit in (gammaincinv, gammainccinv))
-    # Where p is small, what makes it is an s that happens to be small: the density times exp(-(q s)^2 / 4).
+    # A small p comes from small s, because the density is multiplied by exp(-(q s)^2 / 4).
     centre = np.sqrt(df / (df + q**2 / 2))
     start, end = np.log(lowest * centre), math.log(highest)
     nodes, weights = _rule(next(number for longest, number in _S_NODES if end - start.min() < longest))
@@ -102,17 +101,17 @@ def _studentised(q: Floats, systems: int, df: float) -> Floats:
 
 
 def _range_survival(w: Floats, systems: int) -> Floats:
-    """The inner sum: a difference of powers, taken so that what is small is not lost beside 1."""
+    """Return the inner sum, a difference of powers computed without cancellation."""
     from scipy.special import ndtr
 
     nodes, weights = _rule(_Z_NODES)
     found, at_once = np.empty(w.size), _CELLS // _Z_NODES
     for first in range(0, w.size, at_once):
         part = w[first : first + at_once, np.newaxis]
-        width = _Z_END + part / 4  # from -8 to 8 + w / 2: at a large w both ends are far out
+        width = _Z_END + part / 4  # from -8 to 8 + w / 2: for large w both ends matter
         z = -_Z_END + width * (nodes + 1)
         below = ndtr(z)
-        with np.errstate(divide="ignore"):  # log(1 - 1): everything below z is beyond the range
+        with np.errstate(divide="ignore"):  # log(1 - 1) = -inf is correct here
             kept = (systems - 1) * np.log1p(-np.minimum(ndtr(z - part) / below, 1.0))
         integrand = np.exp(-(z**2) / 2) / _ROOT_2PI * below ** (systems - 1) * -np.expm1(kept)
         found[first : first + at_once] = systems * (integrand * weights * width).sum(axis=1)
@@ -134,9 +133,9 @@ class TukeyTest(PairComparisons):
 
 @dataclass(frozen=True, eq=False)
 class RandomisedTukeyTest(PairComparisons):
-    """The randomised test of every pair: p is the share of draws whose *largest* difference is at least the pair's.
+    """The randomised test of every pair: p is the share of permutations with a *largest* difference at least as large.
 
-    The statistic is the difference without its sign; ``ranges`` are the largest differences of the draws, ascending.
+    The statistic is the absolute difference; ``ranges`` are the largest differences of the permutations, ascending.
     """
 
     ranges: Floats
@@ -149,13 +148,13 @@ class RandomisedTukeyTest(PairComparisons):
 
 
 def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
-    """Tukey's test on paired scores: the yardstick is the residual of the two-way analysis of variance.
+    """Apply Tukey's test to paired scores, with the residual of the two-way analysis of variance.
 
     q = |mean_i - mean_j| / sqrt(MSE / n), p = P(studentised range of m means on (m - 1)(n - 1) degrees of freedom >
-    q). Queries' difficulty is not in it, as it would be in the test for independent samples.
+    q). Unlike in the test for independent samples, the difficulty of queries is no noise.
 
     >>> found = tukey(np.array([[0.1, 0.3], [0.4, 0.5], [0.2, 0.6]]))
-    >>> found.p.round(6).tolist()  # for two systems that of the paired t test
+    >>> found.p.round(6).tolist()  # with two systems equal to the paired t test
     [0.118083]
     """
     table = two_way(scores)
@@ -165,10 +164,10 @@ def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
     df, mse = table.residual.df, table.residual.mean_square
     unit = math.sqrt(mse / n)
     if not df or not mse:
-        # Without a residual any difference is beyond chance; without degrees of freedom none is known to be.
+        # Without a residual, any difference is significant; without degrees of freedom, none can be.
         q = np.where((difference != 0) & (df > 0), math.inf, 0.0)
         p = np.where(q > 0, LEAST_P, 1.0)
-        critical = least_told(0.0, np.abs(difference), p < alpha, float(np.ptp(scores))) if df else math.inf
+        critical = least_significant(0.0, np.abs(difference), p < alpha, float(np.ptp(scores))) if df else math.inf
     else:
         q = np.abs(difference) / unit
         p = np.maximum(studentised_range_sf(q, m, df), LEAST_P)
@@ -179,19 +178,19 @@ def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
 def randomised_tukey(
     scores: Floats, *, draws: int = PERMUTATIONS, seed: int = 0, alpha: float = 0.05, threads: int | None = None
 ) -> RandomisedTukeyTest:
-    """Randomised Tukey HSD (Carterette 2012): each query's scores change places among the systems.
+    """Apply randomised Tukey HSD (Carterette 2012), which permutes each query's scores among the systems.
 
-    A draw permutes every row on its own; R = max - min of the means of the columns. p_ij = (#{R >= |mean_i -
-    mean_j|} + 1) / (draws + 1). The same for any number of threads and any order of systems.
+    R = max - min of the column means of a permutation. p_ij = (#{R >= |mean_i - mean_j|} + 1) / (draws + 1). The result
+    does not depend on the number of threads or the order of systems.
 
     >>> found = randomised_tukey(np.array([[0.1, 0.3, 0.2]] * 30), draws=999)
-    >>> found.p.tolist()  # no draw has a difference as large as any of these
+    >>> found.p.tolist()  # no permutation has a difference as large as any of these
     [0.001, 0.001, 0.001]
     """
     n, m = scores.shape
     check_draws(draws, seed)
     first, second = pairs_of(m)
-    # What a query gives to all systems is taken away first: it moves no range, and would make the grid coarser.
+    # Subtract per-query minima: ranges are unchanged, the grid is finer.
     rows = scores - scores.min(axis=1, keepdims=True)
     grid = on_grid(rows, n)
     sums = grid.steps.sum(axis=0)
@@ -200,23 +199,22 @@ def randomised_tukey(
     with ThreadPoolExecutor(core.thread_count(threads)) as pool:
         parts = pool.map(lambda start: _ranges(ascending, min(BLOCK, draws - start), seed, start // BLOCK), starts)
         ranges = np.sort(np.concatenate(list(parts)))
-    # A score is off by half a step at most; so a difference of two sums by n, and a comparison of two of them by 2 n.
+    # Rounding a score changes it by half a step, a difference of sums by n steps, and a comparison of two by 2 n.
     reached = draws - np.searchsorted(ranges, observed - 2 * n)
     means, scale = column_means(scores), float(np.ptp(scores))
     difference, p = settle(means[first] - means[second], scale), (reached + 1) / (draws + 1)
     critical = largest_at(ranges, least_count(alpha, draws + 1) - 1) * (grid.unit / n)
-    told_from = least_told(critical, np.abs(difference), p < alpha, scale)
-    return RandomisedTukeyTest(difference, np.abs(difference), p, told_from, ranges * (grid.unit / n), draws, seed)
+    critical = least_significant(critical, np.abs(difference), p < alpha, scale)
+    return RandomisedTukeyTest(difference, np.abs(difference), p, critical, ranges * (grid.unit / n), draws, seed)
 
 
 def _ranges(rows: Floats, draws: int, seed: int, block: int) -> Floats:
-    """The ranges of the permuted columns' sums; rows hold whole numbers, ascending, so that sums are exact.
+    """Return ranges of the permuted columns' sums; rows hold ascending whole numbers, so sums are exact.
 
-    Permutes by sorting, which NumPy does fastest: the high bits of a key are random, the low ones say where the score
-    stands. Of two keys the random bits are equal once in 2^22 at most (up to 1,024 systems; beyond that far more
-    rarely), and only then does place decide.
+    Permutes by sorting keys, which is fastest in NumPy: high bits are random, low bits are the index of the score.
+    Random bits are equal at most once in 2^22 (far more rarely above 1,024 systems); only then does the index decide.
     """
-    # Philox takes three times as long for the same bits, longer than sorting.
+    # Generating the same bits with Philox takes three times as long, longer than sorting.
     state = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))).state["state"]["state"]
     systems = rows.shape[1]
     sums, keys = np.zeros((draws, systems)), np.empty((draws, systems), np.uint32 if systems <= 1024 else np.uint64)

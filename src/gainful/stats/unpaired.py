@@ -1,10 +1,9 @@
-"""Two systems on different sessions: is the difference real, and how large is it.
+"""Comparison of two systems on different sessions.
 
-Nothing is paired, so that labels are shuffled, and not signs; what is compared is the difference divided by its
-standard error (Welch's t), because systems may vary unequally. Where both systems have sessions of the same topics, the
-topic is a block: labels are shuffled within topics only, and the difference is that of least squares with topics as the
-other factor. Topics that one system alone has say nothing; where most sessions of a system are of such topics, labels
-are shuffled without topics.
+Nothing is paired, so labels are shuffled instead of signs flipped, and the statistic is the difference divided by its
+standard error (Welch's t), because variances may differ. If both systems have sessions of the same topics, topics are
+blocks: labels are shuffled within topics, and the difference is the least-squares estimate with topics as the other
+factor. Topics of one system only are left out; if they make up most sessions of a system, topics are not used at all.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from gainful.stats.paired import FEW_QUERIES, TestedPair, hedges_factor, tested_
 from gainful.stats.paired_tests import USUAL_PLAN, PairPlan, mid_ranks, tidy
 from gainful.stats.repeatable import BLOCK, check_draws, least_count, settle, settled_step, stream
 
-#: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
+#: Default number of shuffles; up to MOST_LABELLINGS labellings, all are enumerated.
 SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
-_MOST_STEPS = 2_000_000  # that counting out a distribution is worth: about a second
+_MOST_STEPS = 2_000_000  # to count an exact distribution: about a second
 
 _CELLS = 1 << 21
-_BLOCK_BITS = 20  # of a key: blocks stay together when keys are put in order
+_BLOCK_BITS = 20  # of a sort key: keeps blocks together
 
 
 @dataclass(frozen=True, eq=False)
 class TwoGroups:
-    """Scores of two systems; ``topics`` are numbers of blocks, the same for both, or None where there are none.
+    """Scores of two systems; ``topics`` are block numbers, shared by both systems, or None.
 
     >>> two = TwoGroups(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
     >>> two.mean, two.weight, two.df
@@ -63,7 +62,7 @@ class TwoGroups:
 
     @cached_property
     def pooled(self) -> Floats:
-        """All scores, those of A first; what is equal but for rounding is equal."""
+        """All scores, A's first, with ties made exact."""
         return settle(np.concatenate((self.a, self.b)), self.scale)
 
     @property
@@ -72,14 +71,14 @@ class TwoGroups:
 
     @cached_property
     def block(self) -> Ints:
-        """Of each score the number of its block, from 0 on; one block of all without topics."""
+        """The block number of each score, from 0; without topics a single block."""
         if self.topics is None:
             return np.zeros(self.pooled.size, np.int64)
         return np.unique(np.concatenate(self.topics), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @cached_property
     def weight(self) -> float:
-        """The variance of the difference is that of a score divided by this: over blocks 1 / (1 / n_A + 1 / n_B)."""
+        """The variance of a score over that of the difference; 1 / (1 / n_A + 1 / n_B), summed over blocks."""
         both = np.bincount(self.block)
         of_a = np.bincount(self.block[: self.a.size], minlength=both.size)
         return float((of_a * (both - of_a) / both).sum())
@@ -90,23 +89,22 @@ class TwoGroups:
 
     @cached_property
     def mean(self) -> float:
-        """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
+        """The mean of A minus that of B, within blocks if there are any; 0 if it is only rounding error."""
         if self.topics is None:
             found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
         else:
-            # What A's scores are above the means of their blocks is the weighted sum of the blocks' differences.
+            # A's deviations from the means of their blocks add up to the weighted sum of the blocks' differences.
             found = math.fsum(self._aligned(self.pooled)[: self.a.size].tolist()) / self.weight
         return found if settle(np.array(found), self.scale) else 0.0
 
     @property
     def df(self) -> int:
-        """Degrees of freedom of the spread: those of sessions, without one a block and one for the difference."""
+        """Degrees of freedom of the spread: the number of sessions, minus one per block, minus one."""
         return self.pooled.size - int(self.block.max()) - 2
 
     @cached_property
     def sd(self) -> float | None:
-        """The standard deviation of scores within systems and blocks; None without degrees of freedom, 0 where there
-        is none but rounding."""
+        """The sd within systems and blocks: None without degrees of freedom, 0 if it is only rounding error."""
         if self.df < 1:
             return None
         left = self._aligned(np.concatenate((self.sides[0] - self.mean, self.sides[1])))
@@ -114,20 +112,21 @@ class TwoGroups:
 
     @property
     def standard_error(self) -> float | None:
-        """That of the difference, one spread for both."""
+        """The standard error of the difference, with a common spread of both systems."""
         return None if self.sd is None else self.sd / math.sqrt(self.weight)
 
     @property
     def t(self) -> float | None:
-        """The difference in standard errors; None where there is no spread."""
+        """The difference in standard errors; None without a spread."""
         return self.mean / self.standard_error if self.standard_error else None
 
     @cached_property
     def by_label(self) -> list[Floats]:
-        """For each session z and w if it is labelled A, if B, and as it is: z is being of A less its mean in the block.
-        The variance of the difference is the sum of w (u - difference z)^2, u being a score less its block's mean.
+        """Each session's z and w if labelled A, if labelled B, and as observed.
 
-        That is HC2 (MacKinnon & White 1985) of least squares, without topics Welch's s_A^2 / n_A + s_B^2 / n_B.
+        z is the indicator of A minus its block mean, u the score minus its block mean. The variance of the difference
+        is the sum of w (u - difference z)^2: HC2 (MacKinnon & White 1985) of least squares or, without topics, Welch's
+        s_A^2 / n_A + s_B^2 / n_B.
         """
         both, of_a = (
             np.bincount(each, minlength=int(self.block.max()) + 1)[self.block]
@@ -135,20 +134,20 @@ class TwoGroups:
         )
         found = []
         for z in ((both - of_a) / both, -of_a / both):
-            left = 1 - 1 / both - z**2 / self.weight  # 1 - leverage: 0 for the only session of a system
+            left = 1 - 1 / both - z**2 / self.weight  # 1 - leverage; 0 for the only session of a system
             found += [z, np.divide((z / self.weight) ** 2, left, out=np.zeros(z.size), where=left > 1e-9)]
         return found + [np.where(np.arange(both.size) < self.a.size, *found[i::2]) for i in (0, 1)]
 
     @cached_property
     def error(self) -> float | None:
-        """The standard error of the difference, whatever each system's spread; None where a system has one session."""
+        """The standard error of the difference with unequal variances; None if a system has one session."""
         z, w = self.by_label[4:]
         rest = settle(self._aligned(self.pooled) - self.mean * z, self.scale)
         return math.sqrt(math.fsum((w * rest**2).tolist())) if min(self.sizes) > 1 else None
 
     @property
     def is_limit(self) -> bool:
-        """Whether shuffled labels go by what they come to with many sessions: t by the same standard error."""
+        """Whether the limit of shuffled labels for many sessions is used: t with the same standard error."""
         return self.pooled.size > MOST_FLIPPED and self.plan.draws is None and bool(self.error)
 
     @cached_property
@@ -158,10 +157,10 @@ class TwoGroups:
 
 @dataclass(frozen=True, eq=False)
 class Labellings:
-    """Ways to call as many sessions of each block A as there are.
+    """Assignments of the label A to the observed number of sessions in each block.
 
-    ``sums`` are, of every way, the sums over the sessions that are called A of what the studentised difference is made
-    of; ``fixed`` are the parts of its variance that no label changes.
+    ``sums`` are, per assignment, the sums over sessions labelled A that the studentised difference is computed from;
+    ``fixed`` are the parts of its variance that labels do not change.
     """
 
     groups: TwoGroups
@@ -171,8 +170,11 @@ class Labellings:
 
     @classmethod
     def of(cls, groups: TwoGroups) -> Labellings:
-        """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
-        found depends neither on which system is called A nor on the order of sessions."""
+        """Enumerate or draw labellings.
+
+        Labels are drawn for the smaller group, or the one with lower scores, in order of the scores, so the result
+        depends neither on the naming of the systems nor on the order of sessions.
+        """
         n, u, (z_a, w_a, z_b, w_b, z, w) = groups.a.size, groups._aligned(groups.pooled), groups.by_label
         sides = [
             np.lexsort((groups.pooled[part], groups.block[part])) + part.start
@@ -192,7 +194,7 @@ class Labellings:
 
     @property
     def own(self) -> int:
-        """The observed labelling, which is not among drawn ones."""
+        """1 for the observed labelling, which is not among random ones; 0 if all are enumerated."""
         return 0 if self.is_enumerated else 1
 
     @property
@@ -204,12 +206,12 @@ class Labellings:
         return self.draws + self.own
 
     def as_high(self, shift: float = 0.0) -> tuple[int, int]:
-        """How many labellings give A a t as high as the observed labels do, and as low, if A had a shift less."""
+        """Count labellings with t at least, and at most, as high as observed, after subtracting a shift from A."""
         groups, (u, z, uu, uz, zz, line_u, line_z), (own_uu, own_uz, own_zz, own) = self.groups, self.sums, self.fixed
         difference = (u - shift * z) / groups.weight
         variance = uu + own_uu - 2 * shift * (uz + own_uz) + shift**2 * (zz + own_zz)
         variance += difference * (difference * own - 2 * (line_u - shift * line_z))
-        # What has no spread has a small one; with one session there is no spread of its own, and differences decide.
+        # A zero spread is replaced with a tiny one; with one session there is no own spread, and differences decide.
         least = (1e7 if groups.error is None else 1e-7) * (groups.scale or 1.0)
         error = max(groups.error or 0.0, least)
         observed = (groups.mean - shift) / error
@@ -222,15 +224,15 @@ class Labellings:
         return np.asarray(self.sums[1] > self.groups.weight * (1 - 1e-9))
 
     def limit(self, side: int, extreme: int) -> float:
-        """The last shift below (-1) or above (1) the difference that so many labellings do not reject."""
+        """Return the last shift below (-1) or above (1) the difference with at least this many extreme labellings."""
         groups, mean = self.groups, self.groups.mean
         if np.count_nonzero(self._are_observed) + self.own >= extreme:
-            return side * math.inf  # labels that are the observed ones are as extreme whatever the shift
+            return side * math.inf  # the observed labels are extreme for any shift
 
         def holds(shift: float) -> bool:
             return self.as_high(shift)[side > 0] >= extreme
 
-        # What decides whether 0 is inside is p itself.
+        # p itself decides whether the interval contains 0.
         inside, outside, step = mean, 0.0, groups.error or groups.scale or 1.0
         if mean * side >= 0 or holds(0.0):
             inside = 0.0 if mean * side < 0 else mean
@@ -243,7 +245,7 @@ class Labellings:
 
 
 class _Pool(NamedTuple):
-    """Columns of all scores with their blocks; the first ``size`` are of the group that labels are given for."""
+    """Columns of all scores with their blocks; the first ``size`` belong to the group that labels are assigned to."""
 
     block: Ints
     size: int
@@ -251,7 +253,7 @@ class _Pool(NamedTuple):
 
     @property
     def counts(self) -> tuple[Ints, Ints]:
-        """By block: how many scores of the group, and of both."""
+        """Number of scores per block, in the group and in total."""
         both = np.bincount(self.block)
         return np.bincount(self.block[: self.size], minlength=both.size), both
 
@@ -261,7 +263,7 @@ class _Pool(NamedTuple):
         return math.prod(map(math.comb, both.tolist(), own.tolist()))
 
     def all_sums(self) -> list[Floats]:
-        """The sum of each column over the group, of every labelling."""
+        """Return each column's sum over the group, for every labelling."""
         sums = [np.zeros(1) for _ in self.columns]
         for block, size in enumerate(self.counts[0].tolist()):
             members = np.flatnonzero(self.block == block)
@@ -271,8 +273,7 @@ class _Pool(NamedTuple):
         return sums
 
     def drawn_sums(self, plan: PairPlan) -> list[Floats]:
-        """The same of labellings that are drawn: scores of each block in random order, its first ones are the
-        group's."""
+        """Return the same for random labellings: each block is shuffled, and its first scores form the group."""
         draws, seed = plan.draws or SHUFFLES, plan.seed
         check_draws(draws, seed)
         own, both = self.counts
@@ -290,12 +291,11 @@ class _Pool(NamedTuple):
 
 
 def labels(groups: TwoGroups) -> Finding:
-    """Twice the smaller share of labellings that give A as high a t as the observed one, or as low: of all, or of those
-    drawn and the observed.
+    """The test of shuffled labels: p is twice the smaller share of labellings with t at least as high, or as low.
 
-    t is the difference divided by its standard error under each labelling, Welch's without topics: exact where labels
-    may be exchanged, and right for many sessions where only means are equal (Janssen 1997, Chung & Romano 2013). Beyond
-    5,000 sessions it is the limit of that, unless draws are asked for.
+    t is the difference divided by its standard error under each labelling, Welch's without topics: exact if labels are
+    exchangeable, and asymptotically valid if only means are equal (Janssen 1997, Chung & Romano 2013). Above 5,000
+    sessions the asymptotic t is used, unless a number of draws is set.
     """
     t = groups.mean / groups.error if groups.error else None
     if groups.is_limit and t is not None:
@@ -306,7 +306,7 @@ def labels(groups: TwoGroups) -> Finding:
 
 
 def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """The shifts that shuffled labels do not reject, found by trying them."""
+    """Return the shifts that shuffled labels do not reject, by bisection."""
     if groups.is_limit and groups.error:
         reach = t_quantile(1 - alpha / 2, groups.df) * groups.error
         return Interval(groups.mean - reach, groups.mean + reach, alpha, "labels")
@@ -323,7 +323,7 @@ def welch(groups: TwoGroups) -> Finding:
     (-1.38873, 0.28383)
     """
     if not groups.sd:
-        return Finding(1.0, groups.mean)  # where nothing varies and nothing differs there is nothing to test
+        return Finding(1.0, groups.mean)  # nothing varies, so there is nothing to test
     if not groups.mean:
         return Finding(1.0, 0.0, 0.0)
     found = _welch(groups)
@@ -331,7 +331,7 @@ def welch(groups: TwoGroups) -> Finding:
 
 
 def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """difference +- t error: the shifts that Welch's test does not reject."""
+    """Return difference +- t error: the shifts that Welch's test does not reject."""
     if not groups.sd:
         return Interval(groups.mean, groups.mean, alpha, "welch")
     found = _welch(groups).confidence_interval(1 - alpha)
@@ -342,24 +342,23 @@ def _welch(groups: TwoGroups) -> Any:
     from scipy.stats import ttest_ind
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that one of the two may not vary
+        warnings.simplefilter("ignore")  # about a group without variance
         return ttest_ind(*groups.sides, equal_var=False)
 
 
 def mann_whitney(groups: TwoGroups) -> Finding:
-    """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
-    continuity."""
+    """The Mann-Whitney test: exact without ties or in small groups, else normal with corrections."""
     n, m = groups.sizes
     u = float(mid_ranks(groups.pooled)[:n].sum() - n * (n + 1) / 2)
     return Finding(_p_of_u(groups)(u), 2 * u / (n * m) - 1, u)
 
 
 def _p_of_u(groups: TwoGroups) -> Callable[[float], float]:
-    """The two-sided p of any U: in how many pairs A has the higher rank."""
+    """Return a function for the two-sided p of U, the number of pairs in which A has the higher rank."""
     ranks, (n, m) = mid_ranks(groups.pooled), groups.sizes
     total, few, many = n + m, min(n, m), max(n, m)
     if n * m * few <= _MOST_STEPS and np.diff(np.sort(ranks)).min() >= 1:
-        # In how many orders of all U has each value, by the Gaussian binomial coefficient: the product over i of
+        # Counts of orders by U, from the Gaussian binomial coefficient: the product over i of
         # (1 - x^(many + i)) / (1 - x^i).
         ways = [1] + [0] * (n * m)
         for i in range(1, few + 1):
@@ -389,13 +388,16 @@ def _p_of_u(groups: TwoGroups) -> Callable[[float], float]:
 
 
 def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
-    """The shifts that the Mann-Whitney test does not reject: order statistics of all differences of a score of A and
-    one of B (Moses), around their median (Hodges & Lehmann 1963)."""
+    """Return the shifts that the Mann-Whitney test does not reject (Moses).
+
+    The limits are order statistics of all differences between a score of A and one of B, around their median (Hodges &
+    Lehmann 1963).
+    """
     n, m = groups.sizes
     first, second = (np.sort(side) for side in groups.sides)
     p = _p_of_u(groups)
 
-    # The least U that is not rejected; with ties the distribution of U need not be symmetric.
+    # The smallest U that is not rejected; with ties the distribution of U can be asymmetric.
     smaller = range(n * m // 2 + 1)
     lower = bisect_left(smaller, True, key=lambda u: p(n * m - u) >= alpha)
     upper = bisect_left(smaller, True, key=lambda u: p(u) >= alpha)
@@ -406,12 +408,12 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
 
 
 def _difference_at(first: Floats, second: Floats, place: int, scale: float) -> float:
-    """The difference at a place among all of one score and another, the smallest being the first; both ascend."""
+    """Return the order statistic at ``place`` (from 1) of all differences between two ascending arrays."""
     low, high = float(first[0] - second[-1]), float(first[-1] - second[0])
     step = settled_step(scale)
     while high - low > step / 4:
         middle = (low + high) / 2
-        # How many are at most the middle: for each of the first the seconds from first - middle on.
+        # Number of differences up to the middle.
         at_most = int((second.size - np.searchsorted(second, first - middle - step / 8, side="left")).sum())
         low, high = (low, middle) if at_most >= place else (middle, high)
     return float(settle(np.array(high), scale)) + 0.0
@@ -419,12 +421,12 @@ def _difference_at(first: Floats, second: Floats, place: int, scale: float) -> f
 
 @dataclass(frozen=True)
 class UnpairedEffects:
-    """Sizes of a difference that do not depend on the measure's unit. None where one is undefined.
+    """Effect sizes that do not depend on the measure's unit; None if undefined.
 
-    ``hedges_g``      difference / the spread within systems (and topics), without its bias in small samples
-    ``cliffs_delta``  the share of pairs of sessions in which the system's is better minus that in which it is worse,
-                      its interval Feng and Cliff's (2004)
-    ``superiority``   (1 + Cliff's delta) / 2: the chance that the system's session is the better one (A12)
+    ``hedges_g``      difference / spread within systems (and topics), without its bias in small samples
+    ``cliffs_delta``  share of session pairs that the system wins minus the share it loses, with Feng and Cliff's
+                      interval (2004)
+    ``superiority``   (1 + Cliff's delta) / 2: the probability that the system's session is the better one (A12)
     """
 
     hedges_g: float | None
@@ -435,7 +437,7 @@ class UnpairedEffects:
 
 
 def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEffects:
-    """All effect sizes of two systems on different sessions."""
+    """Compute all effect sizes for two systems on different sessions."""
     g = limits = None
     if groups.t is not None and groups.sd:
         factor = hedges_factor(groups.df) if groups.df > 1 else 1.0
@@ -445,10 +447,10 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
     n, m = groups.sizes
     first, second = (side if better == "higher" else -side for side in groups.sides)
     ordered = np.sort(first), np.sort(second)
-    # Of each score of A how many of B are below it, and how many no higher; of each of B how many of A.
+    # For each score, the number of the other system's scores below it, and up to it.
     below, up_to = (np.searchsorted(ordered[1], first, side) for side in ("left", "right"))
     below_b, up_to_b = (np.searchsorted(ordered[0], second, side) for side in ("left", "right"))
-    # The share that a score of A is above minus that it is below; of B, the share of A that is above it minus below.
+    # For each score of A, wins minus losses against B as a share; for each score of B, seen from A.
     of_first, of_second = (below + up_to) / m - 1, 1 - (below_b + up_to_b) / n
     delta = math.fsum(of_first.tolist()) / n
     delta_limits = None
@@ -467,11 +469,12 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnpairedResult(TestedPair):
-    """What was found of a system and its baseline that have sessions of their own.
+    """The comparison of a system with its baseline on different sessions.
 
-    ``sizes`` count sessions, the system's first. ``topics`` is how many topics both have, 0 where labels were not kept
-    within topics; ``alone`` how many sessions of topics that only one has took no part. ``difference`` is within topics
-    where there are some.
+    Attributes:
+        sizes: Numbers of sessions, the system's first.
+        topics: Number of shared topics, 0 if labels were shuffled without topics.
+        alone: Number of sessions left out because only one system has their topic.
     """
 
     sizes: tuple[int, int]
@@ -492,11 +495,11 @@ def compare_unpaired(
     better: str = "higher",
     farthest: float = math.inf,
 ) -> UnpairedResult:
-    """Compares system A with the baseline B, each on sessions of its own; scores can be ``farthest`` apart.
+    """Compare system A with the baseline B, each on its own sessions; scores differ by at most ``farthest``.
 
-    With ``topics`` of both, labels are shuffled within those that both have, and other sessions take no part, unless
-    these are most sessions of a system: then topics are not used. The test is ``labels`` (beyond 5,000 sessions that
-    have no topics in common ``welch``) unless another of ``UNPAIRED_TESTS`` is named.
+    With ``topics``, labels are shuffled within shared topics and other sessions are left out; if these are most of a
+    system's sessions, topics are not used. The default test is ``labels``, or ``welch`` for more than 5,000 sessions
+    without shared topics.
 
     >>> found = compare_unpaired([0.5, 0.7, 0.6, 0.9], [0.1, 0.2, 0.4, 0.3])
     >>> round(found.difference, 3), round(found.p, 4), found.verdict, found.effect.superiority
@@ -506,8 +509,8 @@ def compare_unpaired(
     scores = tuple(np.asarray(each, np.float64) for each in (a, b))
     for each in scores:
         if not each.size or not np.isfinite(each).all():
-            raise InputError("scores: expected finite numbers of both systems, found none or others")
-    # The numbers of the topics that both systems have, -1 for others.
+            raise InputError("scores: both systems need at least one score, and all must be finite numbers")
+    # Numbers of the shared topics; -1 for others.
     shared = sorted(set(topics[0]).intersection(topics[1]) - {None}, key=str) if topics else []
     number = {topic: i for i, topic in enumerate(shared)}
     codes = [np.array([number.get(topic, -1) for topic in each], np.int64) for each in topics or ()] if shared else []
@@ -521,19 +524,19 @@ def compare_unpaired(
         blocks = (codes[0][codes[0] >= 0], codes[1][codes[1] >= 0])
         scores = tuple(each[of >= 0] for each, of in zip(scores, codes, strict=True))
     elif is_kept:
-        unused = [f"both systems have sessions of the same topics, which {test.name} does not use; labels does"]
+        unused = [f"both systems have sessions of the same topics, which {test.name} ignores; labels uses them"]
     elif codes:
         first, second = (f"{np.count_nonzero(each >= 0):,} of {each.size:,}" for each in codes)
-        unused = [f"only {first} and {second} sessions are of topics that both systems have: topics are not used"]
+        unused = [f"only {first} and {second} sessions are of shared topics: topics are not used"]
     groups = TwoGroups(scores[0], scores[1], blocks, plan)
-    wanted = ""
+    reason = ""
     if min(groups.sizes) < 2:
-        wanted = f"at least 2 sessions of each system, found {min(groups.sizes)}"
+        reason = "a system has fewer than 2 sessions"
     elif not groups.sd and groups.mean:
-        wanted = "scores that vary, found the same for all sessions of each system"
-    if test.needs_spread and wanted:
+        reason = "scores are the same in all sessions of each system, so there is no spread to use"
+    if test.needs_spread and reason:
         of = f"{measure}, " if measure else ""
-        raise InputError(f"{of}test {test.name}: expected {wanted}", "the test labels goes without a spread")
+        raise InputError(f"{of}test {test.name}: {reason}", "the test labels works without a spread")
     means = [math.fsum(each.tolist()) / each.size for each in scores]
     tested = tested_fields(groups, test, partial(test.limits, groups), means, better, farthest)
     return UnpairedResult(
@@ -560,28 +563,25 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unuse
     if np.ptp(groups.pooled) == 0:
         found.append("all sessions have the same score: there is no difference to test")
     elif test is LABELS and outcome.is_enumerated and 2 / groups.labellings.total >= alpha:
-        found.append(
-            f"{count_of(groups.labellings.total, 'way')} to give labels cannot reach {level}, however large "
-            "differences are"
-        )
+        found.append(f"{count_of(groups.labellings.total, 'labelling')} cannot reach {level}")
     elif min(groups.sizes) < FEW_QUERIES:
         found.append(
             f"with {groups.sizes[0]:,} and {groups.sizes[1]:,} sessions only large differences can be "
-            "detected: read the detectable difference first"
+            "detected: see the minimum detectable difference"
         )
     if not interval.is_bounded:
-        found.append("the interval has no limits: sessions are too few for this level")
+        found.append("the interval is unbounded: there are too few sessions for this level")
     if n > MOST_FLIPPED:
-        found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and give a margin")
+        found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and set a margin")
     few, many = (float(np.std(side)) for side in sorted(groups.sides, key=len))
     if test is LABELS and 2 * max(groups.sizes) >= 3 * min(groups.sizes) and few > 2.5 * many > 0:
         found.append(
-            f"the system with fewer sessions varies {few / many:.1f} times as much as the other: shuffled labels find "
-            "too much then (about 10% at the 5% level), welch does not"
+            f"scores of the system with fewer sessions vary {few / many:.1f} times as much as the other's: shuffled "
+            "labels then find too much (about 10% at the 5% level), welch does not"
         )
     found += unused
     if test.of != "mean":
-        found.append(f"the test is of this: {test.hypothesis}; the interval is of the {interval.of}")
+        found.append(f"null hypothesis: {test.hypothesis}; the interval is for the {interval.of}")
     if outcome.draws is not None and not outcome.is_enumerated and 2 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha / 2))
     return found

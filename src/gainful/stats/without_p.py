@@ -1,14 +1,14 @@
-"""What scores say of a mean difference without a p: probabilities, and intervals that hold at every look.
+"""Inference without p: posterior probabilities, and confidence sequences that allow a look after every query.
 
-Under the reference prior, p(mean, sd) ~ 1 / sd, the posterior of the mean is Student's t about the mean that was found,
-with the standard error as its scale and n - 1 degrees of freedom (Benavoli, Corani, Demšar & Zaffalon 2017).
-It is exact: nothing is drawn. docs/explanation/beyond-p.md has it beside the Bayesian bootstrap.
+Under the reference prior, p(mean, sd) ~ 1 / sd, the posterior of the mean is Student's t around the observed mean, with
+the standard error as its scale and n - 1 degrees of freedom (Benavoli, Corani, Demšar & Zaffalon 2017). It is exact.
+docs/explanation/beyond-p.md compares it with the Bayesian bootstrap.
 
-A confidence sequence holds after every query at once, however often one looks. Somebody bets against each mean that the
-scores may have, at fair odds if that is the true one; a mean is excluded once the bets against it have won 2 / alpha
-(one half for means too low, one for those too high), which by Ville's inequality happens with probability alpha at
-most, ever. Stakes are spread over eight shares of what may be staked (diversified Kelly bets, Waudby-Smith & Ramdas
-2023), so that none has to be chosen; docs/explanation/beyond-p.md has the widths of others.
+A confidence sequence holds after every query jointly, however often one looks. For each possible mean there is a bet
+against it, at odds that are fair if that mean is true; a mean is excluded once its bets have won 2 / alpha (one half
+for means too low, one for those too high), which by Ville's inequality ever happens with probability at most alpha.
+Stakes are spread over eight fractions of the capital (diversified Kelly bets, Waudby-Smith & Ramdas 2023), so none has
+to be chosen; docs/explanation/beyond-p.md compares widths with other bets.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from gainful.stats.repeatable import check_alpha, check_margin, settled_differen
 
 
 class Probabilities(NamedTuple):
-    """How probable it is that a system is worse than its baseline by more than the margin, equivalent within it, or
-    better by more."""
+    """Probabilities that a system is worse than its baseline by more than the margin, equivalent, or better by more."""
 
     worse: float
     equivalent: float
@@ -42,9 +41,9 @@ class Probabilities(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior(NamedPair):
-    """The posterior of a system's mean minus its baseline's, whichever is better.
+    """The posterior of a system's mean minus its baseline's, even if lower scores are better.
 
-    ``difference`` is its centre, the mean that was found; ``sd`` is that of the differences, ``n`` their number.
+    ``difference`` is its centre, the observed mean difference; ``sd`` is the standard deviation of ``n`` differences.
     """
 
     margin: float
@@ -75,7 +74,7 @@ class Posterior(NamedPair):
 
     @cached_property
     def probabilities(self) -> Probabilities | None:
-        """Worse, equivalent, better; None where all differences are equal, so that there is no spread to go by."""
+        """Probabilities of worse, equivalent and better; None if all differences are equal, without a spread."""
         if not self.sd:
             return None
         above, below = self.above(self.margin), self.below(-self.margin)
@@ -92,11 +91,11 @@ class Posterior(NamedPair):
         for word in ("better", "worse", "equivalent"):
             if found is not None and getattr(found, word) >= 1 - self.alpha:
                 return word
-        return "cannot tell"
+        return "inconclusive"
 
 
 def posterior(matrix: SystemScores, system: str, baseline: str, margin: float, alpha: float = 0.05) -> Posterior:
-    """What two systems' scores on the same queries say of their mean difference.
+    """Return the posterior of the mean difference between two systems on the same queries.
 
     >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("RR", {"a": [0.5, 0.7, 0.4, 0.6], "b": [0.4, 0.5, 0.1, 0.4]})
@@ -108,29 +107,28 @@ def posterior(matrix: SystemScores, system: str, baseline: str, margin: float, a
     scores = PairedScores.of(matrix, system, baseline, PairPlan(alpha=alpha))
     if scores.sd is None:
         raise InputError(
-            f"{matrix.measure}: expected at least 2 {plural_of(matrix.unit)}, found {scores.n}: one has no spread to "
-            "go by"
+            f"{matrix.measure}: at least 2 {plural_of(matrix.unit)} are needed for a spread, found {scores.n}"
         )
     return Posterior(
         **described(matrix, system, baseline, alpha), margin=margin, n=scores.n, difference=scores.mean, sd=scores.sd
     )
 
 
-#: Nodes of the arcsine distribution, the prior of universal portfolios: dense towards 0 and 1.
+#: Nodes of the arcsine distribution, the prior of universal portfolios: dense near 0 and 1.
 _BETS = 8
 _SHARES = np.sin(np.pi * (np.arange(_BETS) + 0.5) / (2 * _BETS)) ** 2
-#: Limits are rounded outwards to a grid, so that the last digits of logarithms do not show.
+#: Limits are rounded outwards to this grid, which hides the rounding errors of logarithms.
 _GRID = 2.0**-24
-#: With more queries, one looks after batches of them: fewer looks take nothing from what holds at each.
+#: With more queries, looks come in batches; fewer looks do not affect validity.
 MOST_LOOKS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConfidenceSequence(NamedPair):
-    """The limits of a system's mean minus its baseline's, whichever is better, after more and more queries.
+    """The limits of a system's mean minus its baseline's after more and more queries, even if lower scores are better.
 
-    ``looks`` are numbers of queries; ``means``, ``lows`` and ``highs`` are the mean difference until then and its
-    limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha.
+    ``looks`` are numbers of queries; ``means``, ``lows`` and ``highs`` are the mean difference so far and its limits,
+    which never widen. All limits of ``pairs`` such sequences hold jointly with 1 - alpha.
     """
 
     pairs: int
@@ -154,19 +152,19 @@ class ConfidenceSequence(NamedPair):
 
     @property
     def is_empty(self) -> bool:
-        """Whether every mean is excluded: then the order of the queries cannot be independent of the scores."""
+        """Whether every mean is excluded: the order of the queries then depends on the scores."""
         return self.lows[-1] > self.highs[-1]
 
     @cached_property
-    def told_after(self) -> int | None:
+    def significant_after(self) -> int | None:
         """The number of queries after which 0 was first excluded."""
         limits = zip(self.looks, self.lows, self.highs, strict=True)
         return next((look for look, low, high in limits if low > 0 or high < 0), None)
 
     @property
     def verdict(self) -> Verdict:
-        is_told = self.told_after is not None and not self.is_empty
-        return signed_verdict(is_told, self.lows[-1] + self.highs[-1], self.better)
+        is_significant = self.significant_after is not None and not self.is_empty
+        return signed_verdict(is_significant, self.lows[-1] + self.highs[-1], self.better)
 
 
 def confidence_sequence(
@@ -179,11 +177,11 @@ def confidence_sequence(
     alpha: float = 0.05,
     pairs: int = 1,
 ) -> ConfidenceSequence:
-    """The confidence sequence of two systems' scores, which lie between ``bounds``, in the order of ``rows`` if given.
+    """Return the confidence sequence of two systems with scores between ``bounds``, in the order of ``rows`` if given.
 
     >>> from gainful import ScoreMatrix
     >>> found = confidence_sequence(ScoreMatrix.of("RR", {"a": [0.9] * 30, "b": [0.2] * 30}), "a", "b", (0, 1))
-    >>> found.told_after, round(found.lows[-1], 3), found.highs[-1] > 0.7
+    >>> found.significant_after, round(found.lows[-1], 3), found.highs[-1] > 0.7
     (10, 0.441, True)
     """
     check_alpha(alpha)
@@ -215,10 +213,10 @@ def confidence_sequence(
 
 
 def _lower_limits(values: Floats, looks: Iterable[int], alpha: float) -> Iterator[float]:
-    """After each look the largest mean that is excluded as too low; values are between 0 and 1.
+    """Yield, for each look, the largest mean excluded as too low; values are between 0 and 1.
 
-    What bets against a mean have won falls with that mean, and is at most 1 for the mean of the values themselves, so
-    that one root is the limit.
+    The winnings of bets against a mean decrease in that mean, and are at most 1 for the mean of the values themselves,
+    so the limit is their only root.
     """
     from scipy.optimize import brentq
 
@@ -233,7 +231,7 @@ def _lower_limits(values: Floats, looks: Iterable[int], alpha: float) -> Iterato
 
 
 def _won(mean: float, values: Floats, alpha: float) -> float:
-    """The logarithm of what bets that a mean is too low have won, less that of what excludes it."""
+    """Return the log of the winnings of bets that a mean is too low, minus the log of the amount that excludes it."""
     logs = np.log1p(np.multiply.outer(_SHARES, values / mean - 1)).sum(axis=1)
     largest = float(logs.max())
     return largest + math.log(float(np.exp(logs - largest).mean())) - math.log(2 / alpha)

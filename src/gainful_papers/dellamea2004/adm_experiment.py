@@ -364,12 +364,7 @@ class Distances(NamedTuple):
 
 
 def measure_distances(
-    judged: Judged,
-    lists: Mapping[str, SystemLists],
-    relevant_documents: Ints,
-    systems: Systems,
-    draws: int,
-    seed: int,
+    judged: Judged, lists: Mapping[str, SystemLists], relevant_documents: Ints, systems: Systems, draws: int, seed: int
 ) -> Distances:
     """ADM', ADM'' of the systems that are kept; the mean SRS of those that are chosen makes URS''.
 

@@ -13,11 +13,7 @@ from functools import cache
 from gainful import Gain, Policy, Qrels, QrelsLike, Report, RunLike, parse
 from gainful.data.judged import Judged
 from gainful_papers.claims import Case, Claim, Section, Study, added, by_rank, claims_tables, table, without_empty_bases
-from gainful_papers.jarvelin2002.discussion import (
-    base_section,
-    discussed_measures,
-    last_rank_section,
-)
+from gainful_papers.jarvelin2002.discussion import base_section, discussed_measures, last_rank_section
 from gainful_papers.jarvelin2002.gain_figures import figure_sections
 from gainful_papers.jarvelin2002.setting import KEY, Weights, data_sentence
 from gainful_papers.jarvelin2002.tables_1_and_2 import (
@@ -91,10 +87,7 @@ def _vector(measure: str, grades: Sequence[float] = GRADES, missed: Sequence[flo
 
 def _cumulated() -> Section:
     cumulated = _vector("CG")
-    claims = (
-        Claim.vector("CG'", _CG, cumulated, 0),
-        Claim.number("CG' at rank 7", 11, cumulated[6], 0),
-    )
+    claims = (Claim.vector("CG'", _CG, cumulated, 0), Claim.number("CG' at rank 7", 11, cumulated[6], 0))
     about = "Direct cumulated gain: what a list has given by each rank. G' has the grades 3 2 3 0 0 1 2 2 3 0."
     return Section("Section 2.1", about, claims_tables("Cumulated gain", claims))
 

@@ -12,14 +12,7 @@ from gainful.notation import count_of, listed
 from gainful.pages.page import Table, head
 from gainful.tasks.judgments.judges import cross_table
 from gainful_papers.claims import Claim, Section, claims_tables, table
-from gainful_papers.jarvelin2002.setting import (
-    HIGHER_PER_TOPIC,
-    RELEVANT,
-    SHARES,
-    TOPICS,
-    Weights,
-    base_name,
-)
+from gainful_papers.jarvelin2002.setting import HIGHER_PER_TOPIC, RELEVANT, SHARES, TOPICS, Weights, base_name
 from gainful_papers.significance import STARS, TEST, FriedmanTable, friedman_rows
 
 # Table 1: rows are the new levels 0 to 3, columns TREC's relevant, irrelevant, and both.

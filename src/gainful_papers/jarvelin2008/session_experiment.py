@@ -20,12 +20,7 @@ from gainful.notation import bytes_of_id, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
-from gainful.tasks.sessions.session_positions import (
-    ByPosition,
-    Queries,
-    SystemQueries,
-    length_tables,
-)
+from gainful.tasks.sessions.session_positions import ByPosition, Queries, SystemQueries, length_tables
 from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, gains_for, settled, worth_text
 
 #: Sessions with exactly 1 to 11 queries, by system.

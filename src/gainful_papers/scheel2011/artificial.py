@@ -65,11 +65,7 @@ def figures(repetitions: int = 100, seed: int = 0, threads: int | None = None) -
 
 
 def swap_experiment(
-    repetitions: int,
-    seed: int,
-    references: Literal["uniform", "random"],
-    *,
-    threads: int | None = None,
+    repetitions: int, seed: int, references: Literal["uniform", "random"], *, threads: int | None = None
 ) -> Floats:
     """The mean scores after 0 to 99 swaps: measures x numbers of levels x numbers of swaps.
 

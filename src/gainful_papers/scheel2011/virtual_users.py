@@ -241,12 +241,7 @@ def _means(found: Judgment, what: str) -> Table:
 _ALIKE = 0.9
 
 
-def study_of(
-    runs: Mapping[str, RunLike],
-    reference: ReferencesLike,
-    *,
-    threads: int | None = None,
-) -> Study:
+def study_of(runs: Mapping[str, RunLike], reference: ReferencesLike, *, threads: int | None = None) -> Study:
     """The experiment on any runs: each reference judges all of them, those of fewer levels first.
 
     ``reference`` names runs whose scores play the user's grades, or files of judgments, or has such by name.

@@ -67,7 +67,7 @@ class BeliefComparison(Comparison):
                 decided, equivalent, open_ = (
                     counts["better"] + counts["worse"],
                     counts["equivalent"],
-                    counts["cannot tell"],
+                    counts["inconclusive"],
                 )
                 of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
                 parts.append(
@@ -185,7 +185,7 @@ def posterior_sentence(found: Posterior) -> str:
         "worse": f"{a} is worse than {b} {more} with probability {worse} (equivalent: {equivalent}, better: {better})",
         "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
         f"(better: {better}, worse: {worse})",
-        "cannot tell": f"Undecided whether {a} and {b} differ {more}: {a} is better with "
+        "inconclusive": f"Undecided whether {a} and {b} differ {more}: {a} is better with "
         f"probability {better}, equivalent with {equivalent}, worse with {worse}",
     }
     places = places_for(found.difference)
@@ -216,12 +216,12 @@ class SequenceComparison(Comparison):
         primary, all_units = self.sequences[self.primary], plural_of(self.unit)
         columns = (
             Column("interval", get=lambda each: interval_text(each.interval, places)),
-            *head("significant after # ← told_after | verdict"),
+            *head("significant after # ← significant_after | verdict"),
         )
         charts: list[Table | Chart | str] = []  # that of the primary measure is drawn
         note = f"significant after: how many {all_units} until 0 was first outside the interval"
         for name, results in self.sequences.items():
-            first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
+            first, told = results[0], sum(each.verdict != "inconclusive" for each in results)
             if len(results) == 1:
                 sentence, steps, path = _watched(first, places)
                 parts += [sentence, steps]
@@ -240,14 +240,16 @@ class SequenceComparison(Comparison):
         if len(primary) == 1:
             parts.append(charts[0])
         else:
-            told_after = ["" if each.told_after is None else str(each.told_after) for each in primary]
+            significant_after = [
+                "" if each.significant_after is None else str(each.significant_after) for each in primary
+            ]
             lines = f"limits after all {all_units}"
-            parts.append(interval_chart(primary, told_after, "significant after", (Rule("", x=0.0),), lines))
+            parts.append(interval_chart(primary, significant_after, "significant after", (Rule("", x=0.0),), lines))
         everything = [each for results in self.sequences.values() for each in results]
         role = "baseline" if common_baseline(everything) else "other"
         names = (
             f"measure | system | {role} ← baseline | better | verdict | queries # ← n | "
-            "significant_after # ← told_after | difference . | low . ← interval.low | high . ← interval.high | alpha ."
+            "significant_after # | difference . | low . ← interval.low | high . ← interval.high | alpha ."
         )
         parts.append(Table.of(head(names, for_machines=True), everything, title="sequences"))
         names = f"measure | system | {role} | query | queries # | difference . | low . | high ."
@@ -285,7 +287,7 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
     >>> [found] = compare_sequentially(scores).sequences["P@5"]
     >>> found.looks, found.verdict
-    ((1, 2, 3, 4), 'cannot tell')
+    ((1, 2, 3, 4), 'inconclusive')
     """
     scores = Scores.of(asked.scores)
     arrival = read_ids(asked.arrival, "arrival") if isinstance(asked.arrival, str) else asked.arrival
@@ -327,16 +329,16 @@ def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | 
             f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
             f"the {all_units} depends on the scores, or this is the rare case ({number_text(found.alpha)}) of a miss."
         )
-    elif found.told_after is None:
+    elif found.significant_after is None:
         yield f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
     else:
         verb = "is ahead of" if found.verdict == "better" else "is behind"
-        since = f"significant since {found.unit} {found.told_after:,}"
+        since = f"significant since {found.unit} {found.significant_after:,}"
         yield f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
     count = len(found.looks)
     wanted = {max(1, round(count * tenth / _CHECKPOINTS)) - 1 for tenth in range(1, _CHECKPOINTS + 1)}
-    if found.told_after is not None:
-        wanted.add(found.looks.index(found.told_after))
+    if found.significant_after is not None:
+        wanted.add(found.looks.index(found.significant_after))
     rows: list[tuple[Cell, ...]] = []
     for i in sorted(wanted):
         is_told = found.lows[i] > 0 or found.highs[i] < 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PLACES, _MOST_PLACES = 3, 8
 _MOST_LACKING = 3
 _NOTHING = 1e-9
-_BY_INTERVAL = ("equivalent", "not inferior", "not superior")
+_BY_INTERVAL = ("equivalent", "non-inferior", "non-superior")
 _FOR_A = ("better", "superior")
 _NEEDS_MARGIN = "Only a margin that matters to you makes a verdict."
 
@@ -36,7 +36,7 @@ def decision_sentence(found: PairResult | UnpairedResult) -> str:
         return f"No clear winner: {a} and {b} have the same mean {found.measure}."
     if not found.is_significant:
         return f"No clear winner: {ahead}, which may be chance."
-    if found.verdict == "needs margin":
+    if found.verdict == "margin required":
         return f"{ahead}, surely; whether that matters is yours to say."
     return f"{a} {'beats' if gain > 0 else 'is behind'} {b} by {by}, clearly."
 
@@ -67,11 +67,11 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
     ahead = f"{a} is {abs(gain):.{places}f} {'ahead of' if gain > 0 else 'behind'} {b}" if gain else "equal means"
     inside, after = _brackets(found, places), _sizes(found, places)
     if verdict in _BY_INTERVAL:
-        told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict_text(verdict)} to {b}"
+        told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict} to {b}"
         # Equivalent says that a difference is too small to matter, not that there is none.
         signed, yet = signed_verdict(found.is_significant, found.direction, found.better), ""
-        if signed != "cannot tell":
-            by = "" if test.of == "mean" else f"by {test.said} "
+        if signed != "inconclusive":
+            by = "" if test.of == "mean" else f"by {test.noun} "
             yet = f"; yet {by}{a if signed == 'better' else b} is ahead: {found.test.p_text}"
         return f"{told} {within}: {ahead} {inside}{yet}.{after}"
     if verdict in ("better", "worse", "superior", "inferior"):
@@ -84,7 +84,7 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
         )
         told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure}{by} {inside}.{after}"
         return f"{told} {_against_mean(found)}" if found.is_against_mean else told
-    if verdict == "needs margin" and gain:
+    if verdict == "margin required" and gain:
         return f"{ahead} in {measure} {inside}.{after} {_NEEDS_MARGIN}"
     ahead = ahead if gain else f"their mean {measure} is the same"
     return f"{a} and {b} are not significantly different in {measure}: {ahead} {inside}.{after}"
@@ -105,13 +105,13 @@ def _rank_sentence(found: PairResult | UnpairedResult) -> str:
     if test.of == "ranks":
         favour = found.direction if found.better == "higher" else -found.direction
         counts += f", {test.statistic} {favour:+.2f}"
-    ahead = "beats" if found.verdict != "needs margin" else "is ahead of"
+    ahead = "beats" if found.verdict != "margin required" else "is ahead of"
     told = f"{a} {ahead if signed == 'better' else 'is behind'} {b} in {found.measure}"
-    if signed == "cannot tell":
+    if signed == "inconclusive":
         told = f"{a} and {b} are not significantly different in {found.measure}"
     after = f" {_against_mean(found)}" if found.is_against_mean else ""
-    needs = f" {_NEEDS_MARGIN}" if found.verdict == "needs margin" else ""
-    return f"By {test.said} {told}: {counts} ({found.test.p_text}).{after}{needs}"
+    needs = f" {_NEEDS_MARGIN}" if found.verdict == "margin required" else ""
+    return f"By {test.noun} {told}: {counts} ({found.test.p_text}).{after}{needs}"
 
 
 def _against_mean(found: PairResult | UnpairedResult) -> str:
@@ -281,19 +281,6 @@ def _sizes(found: PairResult | UnpairedResult, places: int) -> str:
         detectable = detectable_text(found, f"minimum detectable difference: {{:.{places}f}}")
         said += f" {detectable[0].upper()}{detectable[1:]}."
     return said
-
-
-#: What verdicts are called where people read them.
-_VERDICTS = {"cannot tell": "inconclusive", "not inferior": "non-inferior", "needs margin": "margin required"}
-
-
-def verdict_text(verdict: str) -> str:
-    """A verdict as people read it.
-
-    >>> verdict_text("cannot tell"), verdict_text("better")
-    ('inconclusive', 'better')
-    """
-    return _VERDICTS.get(verdict, verdict)
 
 
 def anova_columns(places: int) -> tuple[Column, ...]:

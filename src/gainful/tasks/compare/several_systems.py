@@ -45,7 +45,6 @@ from gainful.tasks.compare.compare_words import (
     p_words,
     places_text,
     units_text,
-    verdict_text,
 )
 from gainful.tasks.compare.two_systems import Segments, compare_segments, difference_plot, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
@@ -168,7 +167,7 @@ class SystemsComparison(PairedComparison):
 
         def beats(one: str, other: str) -> bool:
             pair = None if one == other else family.pair(one, other)
-            found = pair and (pair.tested if pair.verdict == "needs margin" else pair.verdict)
+            found = pair and (pair.tested if pair.verdict == "margin required" else pair.verdict)
             return found in ("better", "superior")
 
         letters = dict(zip(best_first, result.letters, strict=True)) if result.letters else {}
@@ -368,7 +367,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
         sentences.append(f"With so few {plural_of(family.unit)} no difference can be significant.")
     if family.margin is not None:
         verdicts = Counter(family.pair(a, b).verdict for a, b in _pairs_in_order(result))
-        said = [(each, each.replace("cannot tell", "undecided")) for each in get_args(Verdict)]
+        said = [(each, each.replace("inconclusive", "undecided")) for each in get_args(Verdict)]
         parts = [f"{word} in {verdicts[each]:,}" for each, word in said if verdicts[each]]
         who = "the better system" if family.baseline is None else "the system"
         pairs = count_of(family.p.size, "pair")
@@ -388,7 +387,7 @@ def _notes_of_tests(result: SystemsResult, places: int) -> list[str]:
     drawn = ""
     if result.randomised is not None:
         drawn = f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
-    said = f"p: {test.said.removeprefix('the ')}{draws}; p adj.: {result.deciding}{drawn}, "
+    said = f"p: {test.noun.removeprefix('the ')}{draws}; p adj.: {result.deciding}{drawn}, "
     said += f"{count_of(family.tests, 'test')} in one family"
     # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
     # for less, and so do the intervals, which suppose nothing.
@@ -509,7 +508,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             *marks.columns(""),
             *(beside(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
             *(beside(each, "") for each in _p_columns(result, "p", "p adj.")),
-            beside(Column("verdict", get=lambda pair: verdict_text(pair.verdict)), "the baseline"),
+            beside(Column("verdict", get=lambda pair: pair.verdict), "the baseline"),
         )
         effect = (_EFFECT,) if result.effects is not None else ()
         notes = (*marks.notes, *_notes_of_tests(result, places), *effect)
@@ -551,9 +550,9 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         """Whether a pair differs, and who is better where that is not the one with the better mean."""
         tested = family.pair(pair.system, pair.other).tested
         if family.margin is not None:
-            return verdict_text(pair.verdict)
-        if tested == "cannot tell":
-            return verdict_text(tested)
+            return pair.verdict
+        if tested == "inconclusive":
+            return tested
         shown = (pair.rank_difference, pair.statistic, pair.difference)
         difference = next(each for each in shown if each is not None)
         leads = (difference > 0) == (family.better == "higher")

@@ -32,7 +32,6 @@ from gainful.tasks.compare.compare_words import (
     limits_or_none,
     relative_text,
     units_text,
-    verdict_text,
 )
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
@@ -66,7 +65,7 @@ class PairComparison(PairedComparison):
                 return "identical scores"
             if result.margin is not None and result.verdict == "equivalent":
                 return f"equivalent within {result.margin.margin:g}"
-            return verdict_text(result.verdict)
+            return result.verdict
 
         columns = (
             Column("measure", get=lambda r: r.measure + direction_text(r.better)),
@@ -162,7 +161,7 @@ class PairComparison(PairedComparison):
 
     def tested(self) -> list[str]:
         pair = next(iter(self.pairs.values()))
-        return [f"significant: {pair.test.test.said.removeprefix('the ')}, {percent_text(pair.alpha)}"]
+        return [f"significant: {pair.test.test.noun.removeprefix('the ')}, {percent_text(pair.alpha)}"]
 
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
         if only == "leaderboard":
@@ -211,7 +210,7 @@ def notes_of_test(result: PairResult | UnpairedResult) -> list[str]:
     if test.draws is not None:
         drawn = count_of(test.draws, f"sign {test.test.draws}" if test.test.draws == "flip" else test.test.draws)
         how = f", all {drawn}" if test.is_enumerated else f", {drawn}, seed {result.seed}"
-    said = test.test.said.removeprefix("the ")
+    said = test.test.noun.removeprefix("the ")
     said = f"{said[0].upper()}{said[1:]}{' and CI' if method == test.name else how}"
     said += how if method == test.name else f"; CI: {method}"
     if isinstance(result, PairResult) and result.unit == "session":

@@ -31,7 +31,6 @@ from gainful.tasks.compare.compare_words import (
     limits_or_none,
     p_words,
     relative_text,
-    verdict_text,
 )
 from gainful.tasks.compare.two_systems import notes_of_test
 from gainful.tasks.score_questions import UnpairedOptions
@@ -48,7 +47,7 @@ class AdjustedPair(UnpairedResult):
         """What the corrected p makes of it; a margin's verdict goes by the interval of the pair."""
         if self.margin is not None or self.adjusted < self.alpha or not self.is_significant:
             return self.verdict
-        return "cannot tell"
+        return "inconclusive"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +218,7 @@ def _parts_of(
         interval_column(first.interval, places),
         *head("p ← test.p_cell"),
         *((Column(f"p {systems.correction}", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
-        Column("verdict", get=lambda pair: verdict_text(pair.adjusted_verdict)),
+        Column("verdict", get=lambda pair: pair.adjusted_verdict),
     )
     notes = notes_of_test(first)
     if first.topics:
@@ -265,7 +264,7 @@ def _design(systems: UnpairedSystems) -> str:
     elif scores.pairing != "none":
         design = f"Sessions that systems share are not paired, as {first.test.name} was asked for: "
     if not first.topics:
-        return f"{design}{first.test.test.said} assumes independent sessions."
+        return f"{design}{first.test.test.noun} assumes independent sessions."
     alone = first.alone if len(systems.pairs) == 1 else 0
     is_same = len({pair.topics for pair in systems.pairs}) == 1
     topics = count_of(first.topics, "topic") if is_same else "the topics"
