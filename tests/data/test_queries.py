@@ -323,7 +323,7 @@ def test_order_of_queries_does_not_matter_to_weights():
 
 @together("test", ["wilcoxon", "sign", "bootstrap", "yuen"])
 def test_tests_without_weights_say_so(test):
-    with pytest.raises(UsageError, match=f"no meaning with the test {test}"):
+    with pytest.raises(UsageError, match=f"weights cannot be used with the test {test}"):
         compare_pair([1.0, 0.5, 0.2], [0.5, 0.2, 0.1], weights=np.ones(3), test=test)
 
 

@@ -133,4 +133,4 @@ def test_orientations(tables: Path, compare: Compare) -> None:
 
 def test_coarse_draws_are_refused(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", "--from", str(tables / "NewBestSub.R04.csv"), "--correction", "holm"]) == 2
-    assert "expected at least 1,199,000 draws for 5,995 tests" in capsys.readouterr().err
+    assert "use at least 1,199,000 sign flips" in capsys.readouterr().err
