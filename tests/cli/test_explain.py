@@ -200,7 +200,7 @@ nCG@3       0.8333  5 / 6
 
 nCG@3 = 5 / 6 = 0.8333
 
-nCG@3 | conventions: all default | scale:3 | queries:3 | gainful:0.1.0
+nCG@3 | conventions: all default | scale:3 | queries:3 | gainful:1.0.0rc1
 """
     )
 

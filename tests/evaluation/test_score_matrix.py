@@ -269,13 +269,13 @@ class TestWhatEvalWrites:
         ],
     )
     def test_refusals_name_the_line(self, line: str, words: str) -> None:
-        text = '{"gainful": "0.1.0"}\n{"run": "a", "query": "q1", "measure": "RR", "value": 0.5}\n' + line + "\n"
+        text = '{"gainful": "1.0.0rc1"}\n{"run": "a", "query": "q1", "measure": "RR", "value": 0.5}\n' + line + "\n"
         with pytest.raises(InputError, match=words):
             ScoreMatrix.read(text.encode())
 
     def test_a_part_is_not_taken_for_the_whole(self) -> None:
         score = '{"run": "a", "query": "q%d", "measure": "RR", "value": 0.5}\n'
-        whole = '{"gainful": "0.1.0"}\n' + score % 1 + score % 2 + '{"complete": true, "lines": 3}\n'
+        whole = '{"gainful": "1.0.0rc1"}\n' + score % 1 + score % 2 + '{"complete": true, "lines": 3}\n'
         assert ScoreMatrix.read(whole.encode()).queries == ("q1", "q2")
         lines = whole.splitlines(keepends=True)
         more = whole.replace("q1", "q3").replace("q2", "q4")

@@ -409,7 +409,7 @@ class Signature:
 
     >>> line = str(Signature(parse("P@5"), Policy(missing="skip"), scale=2.0, queries=50))
     >>> line.split("|")[0], line.split("|")[-3:]
-    ('P@5', ['scale:2', 'queries:50', 'gainful:0.1.0'])
+    ('P@5', ['scale:2', 'queries:50', 'gainful:1.0.0rc1'])
     >>> Signature.parse(line).policy.missing
     'skip'
     """
@@ -437,7 +437,7 @@ class Signature:
         """The conventions that are not the defaults, and the facts.
 
         >>> Signature(None, Policy(), scale=3, queries=50).short()
-        'conventions: all default | scale:3 | queries:50 | gainful:0.1.0'
+        'conventions: all default | scale:3 | queries:50 | gainful:1.0.0rc1'
         """
         measure = [str(self.measure)] if self.measure else []
         return " | ".join([*measure, short_conventions(self.policy.differences() | self._gap, self._facts())])
