@@ -13,11 +13,20 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, DEFAULT_MEASURES, SHORT_NAMES, long_text
 from gainful.measures.help import SECTIONS, Help, about_parameter, differences_of, reading
 from gainful.policy import CHOICES, DIALECTS
+from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 
 DOCS = Path(__file__).parent
 
 #: Where the values of a parameter are listed.
 _LISTS = {"gain": "gain-maps", "discount": "discounts"}
+
+#: Heading, flag and members of each catalogue of statistical methods.
+METHODS = (
+    ("Tests of two systems", "test", ASKED_AS_TESTS),
+    ("Intervals", "interval", INTERVALS),
+    ("Corrections for several systems", "correction", CORRECTIONS),
+    ("Procedures for several systems", "procedure", PROCEDURES),
+)
 
 
 def pages() -> dict[Path, str]:
@@ -149,6 +158,9 @@ def _choices() -> str:
     ]
     lines += ["## Discounts", "", "| discount | divides a gain at rank j by | from |", "|---|---|---|"]
     lines += [f"| `{name}` | {discount.formula} | {discount.source} |" for name, discount in DISCOUNTS.items()]
+    for heading, flag, members in METHODS:
+        lines += ["", f"## {heading}", "", f"| `--{flag}` | name | use for |", "|---|---|---|"]
+        lines += [f"| `{name}` | {member.title} | {member.about} |" for name, member in members.items()]
     return "\n".join([*lines, ""])
 
 

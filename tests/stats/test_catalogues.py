@@ -1,9 +1,9 @@
-"""The catalogues of tests, intervals, corrections and procedures: what docs, help and refusals say is what there is."""
+"""The catalogues of tests, intervals, corrections and procedures: help and refusals name the members."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +25,6 @@ CATALOGUES: dict[str, Mapping[str, Any]] = {
     "correction": CORRECTIONS,
     "procedure": PROCEDURES,
 }
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-def rows(flag: str) -> Iterable[str]:
-    yield f"| `--{flag}` | is | use for |"
-    yield "|---|---|---|"
-    for name, member in CATALOGUES[flag].items():
-        yield f"| `{name}` | {member.title} | {member.about} |"
-
-
-@together("flag", CATALOGUES)
-def test_the_table_of_the_docs(flag: str) -> None:
-    page = (DOCS / "how-to" / "compare.md").read_text()
-    missing = [row for row in rows(flag) if f"{row}\n" not in page]
-    assert not missing, f"docs/how-to/compare.md lacks these lines of its table of --{flag}: {missing}"
-    assert "\n".join(rows(flag)) + "\n\n" in page, f"docs/how-to/compare.md has the lines of --{flag} in another order"
 
 
 @together("test", TESTS)
