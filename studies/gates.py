@@ -1,4 +1,4 @@
-"""The studies behind docs/how-to/gate.md: how often the gate raises a false alarm, and how often it misses a drop."""
+"""The studies behind docs/explanation/gate-rule.md: false alarms and missed drops of the gate."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryCh
 INIT = "gainful gate init ..."
 #: From so many accepted changes on, their spread is known; before, that of the rule stands for it.
 _KNOWN_FROM = 5
-#: Where scores are 0 or 1, a small change turns this share of them; docs/how-to/gate.md says where it is from.
+#: Where scores are 0 or 1, a small change turns this share of them; see docs/explanation/gate-rule.md.
 _FLIPPED = 0.05
 
 
