@@ -146,7 +146,8 @@ def test_values_left_out_are_dashes(example):
         ["a", "q3", "-"],
         ["a", "(all)", "1.0000"],
     ]
-    assert result.out.splitlines()[-1].startswith("conventions: missing:skip, undefined:skip | scale:")
+    last = result.out.split("\n\n")[-1]
+    assert last.startswith("conventions: missing:skip, undefined:skip | scale:")
 
 
 def test_equal_runs_are_all_best(example):
