@@ -27,7 +27,7 @@ NDCG_A = [(1 + 2 / LOG3) / (2 + 1 / LOG3), 1.0, 0.0]
 NDCG_B = [2 / (2 + 1 / LOG3), 1 / LOG3, 0.0]
 
 POLICY = (
-    "order:score|ties:docid-desc|scores:float64|duplicates:error|parent:none|parent-of:run|depth:all|unjudged:zero|negative:judged|grade-zero:0"
+    "order:score|ties:docid-desc|scores:float64|duplicates:error|parent:none|parent-of:run|spans:none|depth:all|unjudged:zero|negative:judged|grade-zero:0"
     "|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact"
 )
 FACTS = f"scale:2|queries:3|gainful:{__version__}"
