@@ -57,6 +57,9 @@ def _choice(values: str, about: str, default: object = ..., metavar: str = "N") 
     return field(default=words[0] if default is ... else default, metadata=metadata)
 
 
+#: The ways to treat equal scores that depend on grades; the core breaks them by id first.
+BY_GRADE = ("expected", "best", "worst")
+
 #: Other tools' habits, as the choices in which they differ from the defaults.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
@@ -79,8 +82,9 @@ class Policy:
         "score rank input", "what ranks a list; a run without scores goes by its ranks, or else as it came"
     )
     ties: str = _choice(
-        "docid-desc docid-asc rank input",
-        "what breaks equal scores (under order=rank: equal ranks); ids compare as bytes, rank falls back on docid-desc",
+        "docid-desc docid-asc rank input expected best worst",
+        "breaks equal scores (under order=rank: equal ranks); ids compare as bytes, rank falls back on docid-desc; "
+        "expected: mean score over all orders of equal scores; best, worst: higher or lower grades first",
     )
     scores: str = _choice("float64 float32", "precision of scores; float32 rounds them before they are compared")
     duplicates: str = _choice("error first", "a document twice in one list; first keeps the best ranked")
@@ -118,6 +122,10 @@ class Policy:
         for choice in CHOICES:
             value = getattr(self, choice.field)
             object.__setattr__(self, choice.field, _read(choice, value))
+        if self.ties in BY_GRADE and (self.depth or self.order == "rank"):
+            other = "depth" if self.depth else "order=rank"
+            hint = "a cutoff such as nDCG@10 counts all documents that are tied at it"
+            raise UsageError(f"ties={self.ties} cannot be used with {other}", hint if self.depth else None)
 
     @classmethod
     def of(cls, value: PolicyLike) -> Policy:
@@ -185,10 +193,12 @@ class Policy:
     ) -> JoinOptions:
         """What concerns the core, as it counts, and what is wanted of the lists that it joins."""
         values = {choice.field: choice.values for choice in CHOICES}
+        ties = "docid-desc" if self.ties in BY_GRADE else self.ties
+        if self.order == "input":
+            ties = "input"  # lists that stay as they came have no ties to break
         return core.JoinOptions(
             values["order"].index(self.order),
-            # Lists that stay as they came have no ties to break.
-            values["ties"].index("input" if self.order == "input" else self.ties),
+            values["ties"].index(ties),
             float32=self.scores == "float32",
             keep_first=self.duplicates == "first" or self.credits_chunks,
             depth=self.depth or 0,

@@ -138,6 +138,8 @@ class GradedRun:
     hit_rank: Ints
     hit_grade: Floats
     hit_item: Ints  # which of the judged items it is
+    hit_first: Ints  # the first and the last rank of its group of equal scores; empty if no documents are tied
+    hit_last: Ints
     score: Floats  # of all retrieved, in rank order, if they were asked for
     row: Ints  # where they stand in the Run, in rank order, if that was asked for
     facts: JoinFacts = JoinFacts()
@@ -207,21 +209,30 @@ class GradedRun:
         return {}
 
     @cached_property
-    def tie_groups(self) -> tuple[Ints, Ints]:
-        """The first and the last rank of the group of equal scores that each retrieved document stands in.
+    def hit_ties(self) -> tuple[Ints, Ints]:
+        """The first and the last rank of each hit's group of equal scores; its own rank if nothing is tied with it."""
+        return (self.hit_first, self.hit_last) if self.hit_first.size else (self.hit_rank, self.hit_rank)
 
-        Where scores do not decide the order, or are not there, every document stands alone.
+    def by_grade(self, best_first: bool) -> GradedRun:
+        """The same lists, equal scores ordered by grade: above 0, unjudged, others; or the reverse.
+
+        Rows, if they are kept, follow; scores do not change.
         """
-        starts = np.zeros(int(self.list_offsets[-1]), bool)
-        starts[self.list_offsets[:-1][self.retrieved > 0]] = True
-        if self.policy.order == "score" and self.score.size:
-            starts[1:] |= self.score[1:] != self.score[:-1]
-        else:
-            starts[:] = True
-        first = np.flatnonzero(starts)
-        sizes = np.diff(first, append=starts.size)
-        before = np.repeat(self.list_offsets[:-1], self.retrieved)
-        return np.repeat(first, sizes) - before + 1, np.repeat(first + sizes, sizes) - before
+        if not self.hit_first.size:
+            return self
+        before = np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) - 1
+        starts = np.append(True, np.diff(before + self.hit_first) != 0)
+        group = np.cumsum(starts) - 1
+        order = np.lexsort((-self.hit_grade if best_first else self.hit_grade, group))
+        grade, held = self.hit_grade[order], np.bincount(group)[group]
+        place = np.arange(group.size) - np.flatnonzero(starts)[group]
+        behind = np.where((grade > 0) == best_first, 0, self.hit_last - self.hit_first + 1 - held)
+        rank, rows = self.hit_first + place + behind, self.row.copy()
+        if rows.size:
+            was, now = np.zeros((2, rows.size), bool)
+            was[before + self.hit_rank] = now[before + rank] = True
+            rows[before + rank], rows[~now] = self.row[(before + self.hit_rank)[order]], self.row[~was]
+        return replace(self, hit_rank=rank, hit_grade=grade, hit_item=self.hit_item[order], row=rows)
 
     def condensed(self) -> GradedRun:
         """The same lists without their unjudged documents, ranks closed up."""
@@ -229,7 +240,14 @@ class GradedRun:
         rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
         score = self.score[place] if self.score.size else self.score
         row = self.row[place] if self.row.size else self.row
-        return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row, pooled=None)
+        first, last = self.hit_first, self.hit_last
+        if first.size:
+            query = np.repeat(np.arange(counts.size), counts)
+            begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (query[1:] != query[:-1])))
+            sizes = np.diff(begins, append=first.size)
+            first, last = np.repeat(rank[begins], sizes), np.repeat(rank[begins] + sizes - 1, sizes)
+        of_hits = replace(self, hit_rank=rank, hit_first=first, hit_last=last)
+        return replace(of_hits, retrieved=counts, score=score, row=row, pooled=None)
 
 
 def join(
@@ -238,7 +256,6 @@ def join(
     policy: Policy,
     *,
     want_scores: bool = False,
-    want_ties: bool = False,
     want_rows: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
@@ -246,8 +263,8 @@ def join(
 ) -> GradedRun:
     """Orders a run by the policy and meets it with the judgments. TREC text never becomes a Run on the way.
 
-    ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
-    keeps the :class:`Run`, whose rows can be looked at afterwards.
+    ``want_scores`` is an error for runs without scores. ``want_rows`` keeps the :class:`Run`, whose rows can then be
+    looked at.
     """
     source, progress = RunSource.of(run, name=name).credited(policy), progress or Progress()
     if source.ranked is not None:
@@ -255,7 +272,7 @@ def join(
         return _graded(name or "", source.name or "", judged, policy, joined, (), documents)
     text = None if want_rows or policy.spans != "none" else source.trec_text()
     if text is not None:
-        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
+        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores)
 
         def documents_of_text(rows: int) -> Collection[bytes]:
             fields = (line.split(None, 3) for line in islice(text.lines(), rows))
@@ -265,10 +282,8 @@ def join(
 
     def join_block(block: Run, fitting: Policy) -> Joined:
         progress.total += len(block)
-        kept = want_scores or (want_ties and block.has_scores)
-        ids = judged.qrels.query_ids
-        rows = want_rows or policy.spans == "share"
-        return join_columns(judged.index, ids, block, fitting, threads, progress, want_scores=kept, want_rows=rows)
+        wants = {"want_scores": want_scores, "want_rows": want_rows or policy.spans == "share"}
+        return join_columns(judged.index, judged.qrels.query_ids, block, fitting, threads, progress, **wants)
 
     join_blocks = partial(_join_blocks, judged, policy, join_block, name, source.name or "")
     if want_rows or policy.spans != "none":
@@ -352,6 +367,10 @@ def _join_blocks(
         return core.number_ids(data, start[first], length[first])[0]
 
     if not is_whole:
+        has_ties = any(each["hit_first"].size for each in kept)
+        for each in kept if has_ties else ():
+            if not each["hit_first"].size:
+                each["hit_first"] = each["hit_last"] = each["hit_rank"]
         joined = {
             **kept[0],
             "answered": answered,
@@ -359,6 +378,8 @@ def _join_blocks(
             "hit_offsets": offsets_of(hits),
             "hit_rank": together("hit_rank", hits),
             "hit_item": together("hit_item", hits),
+            "hit_first": together("hit_first", hits) if has_ties else kept[0]["hit_first"],
+            "hit_last": together("hit_last", hits) if has_ties else kept[0]["hit_last"],
             "scores": together("scores", retrieved),
             "extra_ids": sorted(extra),
         }
@@ -474,19 +495,21 @@ def _graded(
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
+    first, last = (joined[bound].astype(np.int64) for bound in ("hit_first", "hit_last"))
     counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
         # negative=unjudged: these documents were seen by a judge but count as if they had not been.
         kept_before = offsets_of(counts)
         pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
+        first, last = (bound[counts] if bound.size else bound for bound in (first, last))
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     others = np.repeat(joined["retrieved"] - 1, np.diff(offsets))
     tells = (hit_grade > 0) & (others > 0)
     # In whole steps, so that their sum is the same whatever parts it is made of.
     places = np.round((rank[tells] - 1) / others[tells] * _STEPS) / _STEPS
     list_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells]
-    return GradedRun(
+    graded = GradedRun(
         name,
         source,
         judged,
@@ -497,6 +520,8 @@ def _graded(
         rank,
         hit_grade,
         item,
+        first,
+        last,
         joined["scores"],
         joined["rows"],
         JoinFacts(
@@ -518,6 +543,7 @@ def _graded(
         ),
         pooled,
     )
+    return graded.by_grade(policy.ties == "best") if policy.ties in ("best", "worst") else graded
 
 
 #: Sampled evaluation is not recognised by fewer lists. Lists were not cut off from longer ones where so many relevant

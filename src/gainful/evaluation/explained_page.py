@@ -478,7 +478,8 @@ def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
             ties.append(f"{first}-{last}")
     if ties:
         ranks = f"ranks {_listed(ties)}" + (" of the run" if one.is_condensed else "")
-        yield f"Equal scores{of} at {ranks}: ties={one.policy.ties} orders them."
+        effect = "averages over their orders" if one.policy.ties == "expected" else "orders them"
+        yield f"Equal scores{of} at {ranks}: ties={one.policy.ties} {effect}."
 
 
 def _parting(explanation: Explanation, places: int) -> Iterator[str]:

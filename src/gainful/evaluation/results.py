@@ -92,6 +92,7 @@ class ScoredRun(Framed):
     factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of sessions: topic and user, if known
     lists: ItemLists | None = None  # what the lists have, where measures are of that
     session_gap: float | None = None  # of sessions: so many seconds without a query cut them from a log
+    tied: Floats | None = None  # raw scores with the worst and the best order of equal scores, if these matter
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -206,6 +207,7 @@ class ScoredRun(Framed):
             self,
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
+            tied=None if self.tied is None else self.tied[:, :, places],
             answered=self.answered[places],
             lists=None if self.lists is None else self.lists.at(places),
         )

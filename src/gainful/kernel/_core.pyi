@@ -114,6 +114,8 @@ class Joined(TypedDict):
     hit_offsets: Ints  # hits of query i are hit_offsets[i] : hit_offsets[i + 1], by rank
     hit_rank: NDArray[np.int32]  # from 1
     hit_item: NDArray[np.int32]  # which judged item was found there
+    hit_first: NDArray[np.int32]  # first and last rank of its group of equal scores; empty if no documents are tied
+    hit_last: NDArray[np.int32]
     scores: Floats  # of all retrieved documents in rank order, where they were asked for, else empty
     rows: Ints  # where each of them stands (offset of its line, or row), where that was asked for, else empty
     extra_ids: list[bytes]  # queries of the run that the index does not have, in byte order
