@@ -54,7 +54,7 @@ class Help:
 
         >>> from gainful.measures.catalog import MEASURES
         >>> Help.of(MEASURES["P"]).paragraphs("Conventions")[1]
-        'nothing relevant: 0'
+        'no relevant documents: 0'
         """
         found: list[str] = []
         goes_on = False

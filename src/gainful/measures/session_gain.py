@@ -382,7 +382,7 @@ class SDCG(SessionGain):
         - variant=jiang2016: gain 2^grade - 1, below 0 for negative grades; discounts log_b(r + b - 1), log_bq(q + bq -
           1); its values can be below 0
         - unjudged documents have gain 0, and so has a query without judgments: its position counts
-        - nothing relevant: 0
+        - no relevant documents: 0
 
     Agrees with:
         trec-dd-jig sDCG (grades, b = 2, bq = 4); Jiang's session_metrics SDCG with variant=jiang2016; a session of one

@@ -49,7 +49,7 @@ class SRBP(SessionMeasure):
         - gains lie between 0 and 1, so sRBP does too; others are refused
         - past the end of a list nothing is gained; sRBP@k stops at rank k of every query
         - the weights of all ranks of endlessly many queries sum to 1
-        - nothing relevant: 0
+        - no relevant documents: 0
 
     Agrees with:
         a session of one query with b=1: RBP
@@ -239,7 +239,7 @@ class SessionCost(CostedMeasure):
           of k; without @k the whole lists
         - what is read are the lists as they came: unjudged=condensed removes nothing here
         - a query whose cost is not recorded: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the session out
+        - no worst value: missing=zero and undefined=zero exclude the session
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 3 (costs of reformulation)
@@ -341,7 +341,7 @@ class DocumentsToGain(SessionMeasure):
         - repeats=first: a document that was seen in the session before gains nothing
         - scan=recorded takes a recorded depth instead of k
         - the session gives less: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the session out
+        - no worst value: missing=zero and undefined=zero exclude the session
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, sections 3.3 and 4 (scanning length, short lists)
@@ -409,7 +409,7 @@ class QueriesToGain(DocumentsToGain):
         - repeats=first: a document that was seen in the session before gains nothing
         - without @k the whole lists are looked at; scan=recorded takes a recorded depth instead of k
         - the session gives less: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the session out
+        - no worst value: missing=zero and undefined=zero exclude the session
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 3 (costs of reformulation)
@@ -445,7 +445,7 @@ class DocumentsToFirst(DocumentsToGain):
         - without @k the whole lists are looked at, and every list counts as its documents (min:m: at least as m)
         - scan=recorded takes a recorded depth instead of k
         - no relevant document in the session: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the session out
+        - no worst value: missing=zero and undefined=zero exclude the session
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, sections 3.3 and 4 (scanning length, short lists)
@@ -480,7 +480,7 @@ class QueriesToFirst(DocumentsToFirst):
     Conventions:
         - without @k the whole lists are looked at; scan=recorded takes a recorded depth instead of k
         - no relevant document in the session: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the session out
+        - no worst value: missing=zero and undefined=zero exclude the session
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 3 (costs of reformulation)
