@@ -46,8 +46,7 @@ class AP(Binary):
     Example:
         Relevant at ranks 1 and 3, one missed: (1/1 + 2/3) / 3.
 
-        >>> from gainful import parse
-        >>> round(parse("AP").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("AP").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.5556
     """
 
@@ -93,8 +92,7 @@ class RR(Binary):
         Voorhees, The TREC-8 question answering track report, 1999
 
     Example:
-        >>> from gainful import parse
-        >>> parse("RR").score([0, None, 0, 1])
+        >>> gainful.parse("RR").score([0, None, 0, 1])
         0.25
     """
 
@@ -144,8 +142,7 @@ class IPrec(Binary):
     Example:
         Relevant documents at ranks 1 and 3: recall 1 is reached at rank 3 with precision 2/3.
 
-        >>> from gainful import parse
-        >>> round(parse("IPrec@0.5").score([1, 0, 1]), 4), round(parse("IPrec@1").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("IPrec@0.5").score([1, 0, 1]), 4), round(gainful.parse("IPrec@1").score([1, 0, 1]), 4)
         (1.0, 0.6667)
     """
 
@@ -184,8 +181,7 @@ class IAP(OfRelevant):
     Example:
         Relevant documents at ranks 1 and 3: precision 1 up to recall 0.5, then 2/3.
 
-        >>> from gainful import parse
-        >>> round(parse("IAP(points=0.25-0.5-1)").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("IAP(points=0.25-0.5-1)").score([1, 0, 1]), 4)
         0.8889
     """
 
@@ -229,9 +225,8 @@ class GMAP(AP):
         Robertson, On GMAP, CIKM 2006
 
     Example:
-        >>> from gainful import evaluate
         >>> judged, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["b", "c", "d", "a"]}
-        >>> round(evaluate(judged, run, "GMAP").aggregate("GMAP"), 4)  # the root of 1 * 1/4
+        >>> round(gainful.evaluate(judged, run, "GMAP").aggregate("GMAP"), 4)  # the root of 1 * 1/4
         0.5
     """
 

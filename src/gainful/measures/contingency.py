@@ -95,8 +95,7 @@ class VanRijsbergenE(OfRelevant):
     Example:
         P = 2/4, R = 2/3: 1 - 1 / (0.5 * 2 + 0.5 * 1.5).
 
-        >>> from gainful import parse
-        >>> round(parse("VanRijsbergenE").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("VanRijsbergenE").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.4286
     """
 
@@ -135,8 +134,7 @@ class Fallout(OfRelevant):
     Example:
         Two documents in the list are non-relevant; the collection has seven of ten.
 
-        >>> from gainful import parse
-        >>> round(parse("Fallout(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("Fallout(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.2857
     """
 
@@ -172,8 +170,7 @@ class Generality(OfRelevant):
         Salton and McGill, Introduction to Modern Information Retrieval, 1983, chapter 5
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Generality(N=10)").score([2, 0, 1, 0], unretrieved=[1])
+        >>> gainful.parse("Generality(N=10)").score([2, 0, 1, 0], unretrieved=[1])
         0.3
     """
 

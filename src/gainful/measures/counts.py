@@ -37,8 +37,7 @@ class NumQ(_Count):
         trec_eval, m_num_q.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumQ").score([1, 0])
+        >>> gainful.parse("NumQ").score([1, 0])
         1.0
     """
 
@@ -64,8 +63,7 @@ class NumRet(_Count):
         trec_eval, m_num_ret.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumRet").score([1, None, 0])
+        >>> gainful.parse("NumRet").score([1, None, 0])
         3.0
     """
 
@@ -89,8 +87,7 @@ class NumRel(_Count, OfRelevant):
         trec_eval, m_num_rel.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumRel").score([2, 0], unretrieved=[1])
+        >>> gainful.parse("NumRel").score([2, 0], unretrieved=[1])
         2.0
     """
 
@@ -115,8 +112,7 @@ class NumRelRet(_Count, OfRelevant):
         trec_eval, m_num_rel_ret.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumRelRet").score([2, 0], unretrieved=[1])
+        >>> gainful.parse("NumRelRet").score([2, 0], unretrieved=[1])
         1.0
     """
 
@@ -145,8 +141,7 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
         trec_eval, m_num_nonrel_judged_ret.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])
+        >>> gainful.parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])
         2.0
     """
 

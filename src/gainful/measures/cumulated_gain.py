@@ -198,8 +198,7 @@ class CG(Undiscounted):
         Järvelin and Kekäläinen, TOIS 2002, eq. 1
 
     Example:
-        >>> from gainful import parse
-        >>> parse("CG@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
+        >>> gainful.parse("CG@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
         8.0
     """
 
@@ -231,8 +230,7 @@ class DCG(_Discounted):
     Example:
         Grades 3, 2, 3 with jarvelin2002 and base 2: 3/1 + 2/1 + 3/log2(3).
 
-        >>> from gainful import parse
-        >>> round(parse("DCG(discount=jarvelin2002)@3").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 2)
+        >>> round(gainful.parse("DCG(discount=jarvelin2002)@3").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 2)
         6.89
     """
 
@@ -262,8 +260,7 @@ class NCG(Undiscounted):
     Example:
         The list in the article has gained 8 by rank 4, its ideal list 3 + 3 + 3 + 2 = 11.
 
-        >>> from gainful import parse
-        >>> round(parse("nCG@4").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], unretrieved=[1, 1, 1]), 2)
+        >>> round(gainful.parse("nCG@4").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], unretrieved=[1, 1, 1]), 2)
         0.73
     """
 
@@ -298,8 +295,7 @@ class NDCG(_Discounted):
     Example:
         Grades 1 and 2 in the wrong order: (1/1 + 2/log2(3)) / (2/1 + 1/log2(3)).
 
-        >>> from gainful import parse
-        >>> round(parse("nDCG@10").score([1, 2]), 4)
+        >>> round(gainful.parse("nDCG@10").score([1, 2]), 4)
         0.8597
     """
 

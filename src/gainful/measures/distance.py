@@ -74,9 +74,8 @@ class ADM(AverageDistance):
     Example:
         Table 1, IRS1: |0.9 - 0.8|, |0.5 - 0.4| and |0.2 - 0.1| are 0.1 on average.
 
-        >>> from gainful import evaluate
         >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
-        >>> round(evaluate(user, system, "ADM(srs=score, urs=given)").mean("ADM(srs=score, urs=given)"), 4)
+        >>> round(gainful.evaluate(user, system, "ADM(srs=score, urs=given)").mean("ADM(srs=score, urs=given)"), 4)
         0.9
     """
 
@@ -100,9 +99,8 @@ class ADP(AverageDistance):
     Example:
         The document of grade 0 at rank 1 is overestimated by 1, the other underestimated by 0.5.
 
-        >>> from gainful import parse
-        >>> parse("ADP@2").score([0, 1]), parse("ADR@2").score([0, 1]), parse("ADM@2").score([0, 1])
-        (0.5, 0.75, 0.25)
+        >>> [gainful.parse(name).score([0, 1]) for name in ("ADP@2", "ADR@2", "ADM@2")]
+        [0.5, 0.75, 0.25]
     """
 
     name = "ADP"
@@ -128,8 +126,7 @@ class ADR(AverageDistance):
     Example:
         One of two relevant documents was not retrieved, so it is underestimated by 1.
 
-        >>> from gainful import parse
-        >>> parse("ADR").score([1], unretrieved=[1])
+        >>> gainful.parse("ADR").score([1], unretrieved=[1])
         0.5
     """
 
@@ -184,9 +181,8 @@ class Pstar(_Agreement):
     Example:
         SRS 1, 0.9 and 0.8 for URS 1, 0.2 and 0: one estimate is correct, two are too high.
 
-        >>> from gainful import evaluate
         >>> user, system = {"q": {"d1": 1, "d2": 0.2, "d3": 0}}, {"q": {"d1": 1, "d2": 0.9, "d3": 0.8}}
-        >>> round(evaluate(user, system, "Pstar(srs=score)").mean("Pstar(srs=score)"), 4)
+        >>> round(gainful.evaluate(user, system, "Pstar(srs=score)").mean("Pstar(srs=score)"), 4)
         0.3333
     """
 
@@ -208,8 +204,7 @@ class Rstar(_Agreement):
     Example:
         One of two relevant documents is at rank 1, the other was not retrieved.
 
-        >>> from gainful import parse
-        >>> parse("Rstar").score([1], unretrieved=[1])
+        >>> gainful.parse("Rstar").score([1], unretrieved=[1])
         0.5
     """
 
@@ -262,9 +257,8 @@ class ThresholdP(_Thresholds):
     Example:
         Table 1, IRS1: the documents of SRS 0.9 and 0.5 are retrieved, and one of them has URS >= 0.5.
 
-        >>> from gainful import evaluate
         >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
-        >>> evaluate(user, system, "ThresholdP(srs=score, urs=given)").mean("ThresholdP(srs=score, urs=given)")
+        >>> gainful.evaluate(user, system, "ThresholdP(srs=score, urs=given)").mean("ThresholdP(srs=score, urs=given)")
         0.5
     """
 
@@ -289,8 +283,7 @@ class ThresholdR(_Thresholds):
     Example:
         One of two fully relevant documents is in the list.
 
-        >>> from gainful import parse
-        >>> parse("ThresholdR").score([1, 0], unretrieved=[1])
+        >>> gainful.parse("ThresholdR").score([1, 0], unretrieved=[1])
         0.5
     """
 
@@ -318,9 +311,8 @@ class PRmean(_Thresholds):
     Example:
         Table 1, IRS1: P = 1/2 and R = 1.
 
-        >>> from gainful import evaluate
         >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
-        >>> evaluate(user, system, "PRmean(srs=score, urs=given)").mean("PRmean(srs=score, urs=given)")
+        >>> gainful.evaluate(user, system, "PRmean(srs=score, urs=given)").mean("PRmean(srs=score, urs=given)")
         0.75
     """
 

@@ -271,9 +271,8 @@ class AlphaDCG(_Novelty):
     Example:
         N is 1 (sub-topic 1) at rank 1 and 1.5 (1 again, 2) at rank 3; of three sub-topics: 1.75 / (3 * 1.5185).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-DCG@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-DCG@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: alpha-DCG@5: 0.3842>
     """
 
@@ -295,9 +294,8 @@ class AlphaNDCG(_OfBestList):
     Example:
         The best list is a (2 sub-topics), c (1), b (0.5): 1.75 / (2 + 1/log2(3) + 0.5/2).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-nDCG@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-nDCG@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: alpha-nDCG@5: 0.6074>
     """
 
@@ -319,9 +317,8 @@ class ERRIA(_Novelty):
     Example:
         N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 1.5 / (3 * 1.3771).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "ERR-IA@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "ERR-IA@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: ERR-IA@5: 0.3631>
     """
 
@@ -344,9 +341,8 @@ class NERRIA(_OfBestList):
     Example:
         The best list is a, c, b: 1.5 / (2 + 1/2 + 0.5/3).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "nERR-IA@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "nERR-IA@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: nERR-IA@5: 0.5625>
     """
 
@@ -368,9 +364,8 @@ class NRBP(_Novelty):
     Example:
         N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 0.75 / 3 * (1 + 1.5 / 4).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "NRBP", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "NRBP", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: NRBP: 0.3438>
     """
 
@@ -403,9 +398,8 @@ class NNRBP(NRBP, _OfBestList):
     Example:
         The best list is a, c, b: 1.375 / (2 + 1/2 + 0.5/4).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "nNRBP", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "nNRBP", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: nNRBP: 0.5238>
     """
 
@@ -429,9 +423,8 @@ class PIA(_Counted):
     Example:
         Rank 1 is relevant to one sub-topic of three, rank 3 to two: 3 / (5 * 3).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "P-IA@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "P-IA@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: P-IA@5: 0.2000>
     """
 
@@ -462,9 +455,8 @@ class APIA(_Counted):
     Example:
         AP is (1 + 2/3)/2 for sub-topic 1, 1/3 for 2, 0 for 3.
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "AP-IA", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "AP-IA", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: AP-IA: 0.3889>
     """
 
@@ -494,9 +486,8 @@ class StRecall(_Counted):
     Example:
         Sub-topics 1 and 2 of three are covered.
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "StRecall@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "StRecall@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: StRecall@5: 0.6667>
     """
 
@@ -566,9 +557,8 @@ class DNDCG(_GlobalGain):
     Example:
         GG is 1/3 at rank 1 and 2/3 at rank 3, ideally 2/3, 1/3, 1/3: (1 + 2/2) / (2 + 1/log2(3) + 1/2).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "D-nDCG@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "D-nDCG@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: D-nDCG@5: 0.6388>
     """
 
@@ -602,9 +592,8 @@ class DQ(_GlobalGain):
     Example:
         GG is 1/3 at rank 1 and 2/3 at rank 3: ((1 + 1/3)/(1 + 2/3) + (2 + 1)/(3 + 4/3)) / 3.
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "D-Q", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "D-Q", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: D-Q: 0.4974>
     """
 

@@ -77,8 +77,7 @@ class GP(Generalised):
     Example:
         Grades 3, 0, 1 of at most 3: (1 + 0 + 1/3) / 4.
 
-        >>> from gainful import parse
-        >>> round(parse("gP@4").score([3, 0, 1]), 4)
+        >>> round(gainful.parse("gP@4").score([3, 0, 1]), 4)
         0.3333
     """
 
@@ -110,8 +109,7 @@ class GR(Generalised):
     Example:
         Grades 3 and 1 are found, 2 is missed: (3 + 1) / 6.
 
-        >>> from gainful import parse
-        >>> round(parse("gR@4").score([3, 0, 1], unretrieved=[2]), 4)
+        >>> round(gainful.parse("gR@4").score([3, 0, 1], unretrieved=[2]), 4)
         0.6667
     """
 
@@ -145,8 +143,7 @@ class GIPrec(Generalised):
     Example:
         Grades 3, 0, 1 of at most 3: recall 1 takes all three documents, (1 + 0 + 1/3) / 3.
 
-        >>> from gainful import parse
-        >>> round(parse("gIPrec@0.5").score([3, 0, 1]), 4), round(parse("gIPrec@1").score([3, 0, 1]), 4)
+        >>> round(gainful.parse("gIPrec@0.5").score([3, 0, 1]), 4), round(gainful.parse("gIPrec@1").score([3, 0, 1]), 4)
         (1.0, 0.4444)
     """
 
@@ -178,8 +175,7 @@ class GIAP(Generalised):
     Example:
         Grades 3, 0, 1 of at most 3: rank 1 has gP 1 and gR 3/4, rank 3 has gP 4/9 and gR 1: (8 * 1 + 3 * 4/9) / 11.
 
-        >>> from gainful import parse
-        >>> round(parse("gIAP").score([3, 0, 1]), 4)
+        >>> round(gainful.parse("gIAP").score([3, 0, 1]), 4)
         0.8485
     """
 

@@ -52,8 +52,7 @@ class Bpref(_OfJudged):
     Example:
         Three relevant documents, two non-relevant ones, one of them above the second relevant: (1 + 1 - 1/2) / 3.
 
-        >>> from gainful import parse
-        >>> parse("Bpref").score([1, None, 0, 1, 0], unretrieved=[1])
+        >>> gainful.parse("Bpref").score([1, None, 0, 1, 0], unretrieved=[1])
         0.5
     """
 
@@ -89,9 +88,8 @@ class GMBpref(Bpref):
         Robertson, On GMAP, CIKM 2006; trec_eval, m_gm_bpref.c
 
     Example:
-        >>> from gainful import evaluate
         >>> judged, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 0, "c": 1}}, {"q1": ["a"], "q2": ["a", "b"]}
-        >>> round(evaluate(judged, run, "GMBpref").aggregate("GMBpref"), 4)  # the root of 1 * 1/2
+        >>> round(gainful.evaluate(judged, run, "GMBpref").aggregate("GMBpref"), 4)  # the root of 1 * 1/2
         0.7071
     """
 
@@ -123,8 +121,7 @@ class InfAP(_OfJudged):
     Example:
         Of the two documents above the second relevant one, half are relevant: (1 + (1 + 2 * 1/2) / 3) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("InfAP").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("InfAP").score([1, 0, 1]), 4)
         0.8333
     """
 
@@ -160,8 +157,7 @@ class Judged(Measure):
         ir_measures, Judged
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Judged@4").score([2, None, 0, None])
+        >>> gainful.parse("Judged@4").score([2, None, 0, None])
         0.5
     """
 
@@ -197,8 +193,7 @@ class Unjudged(Measure):
         trec_eval 10, m_unjudged.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Unjudged@4").score([2, None, 0])
+        >>> gainful.parse("Unjudged@4").score([2, None, 0])
         0.25
     """
 

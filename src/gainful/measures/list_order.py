@@ -49,8 +49,7 @@ class SlidingRatio(_Reordered):
     Example:
         The list gains 3 + 2 + 3 = 8 by rank 5, in its best order 3 + 3 + 3 + 2 + 2 = 13.
 
-        >>> from gainful import parse
-        >>> parse("SlidingRatio@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
+        >>> gainful.parse("SlidingRatio@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
         True
     """
 
@@ -79,8 +78,7 @@ class Satisfaction(_Reordered):
     Example:
         The list gains 3 + 2 + 3 = 8 by rank 5, in its best order 3 + 3 + 3 + 2 + 2 = 13.
 
-        >>> from gainful import parse
-        >>> parse("Satisfaction@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
+        >>> gainful.parse("Satisfaction@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
         True
     """
 
@@ -115,8 +113,7 @@ class Frustration(OfRelevant):
     Example:
         Two of the first five documents are non-relevant; in the worst order, all three would be.
 
-        >>> from gainful import parse
-        >>> round(parse("Frustration@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
+        >>> round(gainful.parse("Frustration@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
         0.6667
     """
 
@@ -168,8 +165,7 @@ class SFTotal(Measure):
     Example:
         Satisfaction@5 is 8 / 13, Frustration@5 is 2 / 3: (8 / 13 + 1 / 3) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("SFTotal@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
+        >>> round(gainful.parse("SFTotal@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
         0.4744
     """
 
@@ -219,8 +215,7 @@ class NDPM(Measure):
     Example:
         Grades 1, 2, 0 in this order: one of three pairs is reversed.
 
-        >>> from gainful import parse
-        >>> round(parse("NDPM").score([1, 2, 0]), 4)
+        >>> round(gainful.parse("NDPM").score([1, 2, 0]), 4)
         0.3333
     """
 

@@ -70,8 +70,7 @@ class MuAP(Measure):
     Example:
         Table 1: AP is 0.780, 0.483, 0.403 and 0.125 with rel=1, 2, 3 and 4; all distances are 1.
 
-        >>> from gainful import parse
-        >>> round(parse("muAP").score([1, 0, 3, 3, 2, 0, 1, 4]), 3)
+        >>> round(gainful.parse("muAP").score([1, 0, 3, 3, 2, 0, 1, 4]), 3)
         0.448
     """
 
@@ -124,8 +123,7 @@ class NDCNG(CumulatedGain):
     Example:
         Table 2, third example, rank 2: (2^(1/4) - 1) / (1 + (2^(3/4) - 1) / log2(3)).
 
-        >>> from gainful import parse
-        >>> round(parse("NDCNG@2").score([1, 0, 3, 3, 2, 0, 1, 4]), 2)
+        >>> round(gainful.parse("NDCNG@2").score([1, 0, 3, 3, 2, 0, 1, 4]), 2)
         0.13
     """
 

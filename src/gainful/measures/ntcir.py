@@ -145,8 +145,7 @@ class Q(_Blended):
     Example:
         Grades 1, 0, 2: BR(1) = (1 + 1)/(1 + 2), BR(3) = (2 + 3)/(3 + 3).
 
-        >>> from gainful import parse
-        >>> parse("Q").score([1, 0, 2])
+        >>> gainful.parse("Q").score([1, 0, 2])
         0.75
     """
 
@@ -177,8 +176,7 @@ class O(_Blended):  # noqa: E742  (its name in the literature)
     Example:
         The first relevant document, of grade 1, is at rank 2: (1 + 1)/(2 + 3).
 
-        >>> from gainful import parse
-        >>> parse("O").score([0, 1, 2])
+        >>> gainful.parse("O").score([0, 1, 2])
         0.4
     """
 
@@ -211,8 +209,7 @@ class PMeasure(_Blended):
     Example:
         The best document is at rank 3: (2 + 3)/(3 + 3).
 
-        >>> from gainful import parse
-        >>> round(parse("P-measure").score([0, 1, 2]), 4)
+        >>> round(gainful.parse("P-measure").score([0, 1, 2]), 4)
         0.8333
     """
 
@@ -245,8 +242,7 @@ class PPlus(_Blended):
     Example:
         Relevant documents at ranks 2 and 3, the better one last: ((1 + 1)/(2 + 3) + (2 + 3)/(3 + 3)) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("P+").score([0, 1, 2]), 4)
+        >>> round(gainful.parse("P+").score([0, 1, 2]), 4)
         0.6167
     """
 
@@ -286,8 +282,7 @@ class NCU(_Blended):
     Example:
         Grades 1, 0, 2 with weights 1 and 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * (2 + 3)/(3 + 3).
 
-        >>> from gainful import parse
-        >>> round(parse("NCU").score([1, 0, 2]), 4)
+        >>> round(gainful.parse("NCU").score([1, 0, 2]), 4)
         0.7778
     """
 
@@ -378,8 +373,7 @@ class GAP(Graded):
     Example:
         Grades 1, 0, 2: (1/1 * 1 + 1/3 * (min(2, 1) + 2)) / (1 + 2).
 
-        >>> from gainful import parse
-        >>> round(parse("GAP").score([1, 0, 2]), 4)
+        >>> round(gainful.parse("GAP").score([1, 0, 2]), 4)
         0.6667
     """
 
@@ -425,8 +419,7 @@ class EBR(_Cascade, _Blended):
     Example:
         Grades 1 and 2 of at most 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * 2/3 * (2 + 3)/(2 + 3).
 
-        >>> from gainful import parse
-        >>> round(parse("EBR").score([1, 2]), 4)
+        >>> round(gainful.parse("EBR").score([1, 2]), 4)
         0.6667
     """
 
@@ -457,8 +450,7 @@ class IRBU(_Cascade):
     Example:
         Grades 1 and 2 of at most 2 and p = 0.5: 1/3 * 0.5 + 2/3 * 2/3 * 0.25.
 
-        >>> from gainful import parse
-        >>> round(parse("iRBU(p=0.5)").score([1, 2]), 4)
+        >>> round(gainful.parse("iRBU(p=0.5)").score([1, 2]), 4)
         0.2778
     """
 

@@ -140,8 +140,7 @@ class P(Precision):
         trec_eval, m_P.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("P@4").score([2, 0, 1, 0])
+        >>> gainful.parse("P@4").score([2, 0, 1, 0])
         0.5
     """
 
@@ -169,8 +168,7 @@ class R(Recall):
     Example:
         Two of the three relevant documents are found.
 
-        >>> from gainful import parse
-        >>> round(parse("R@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("R@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -200,8 +198,7 @@ class F(FMeasure):
     Example:
         P = 2/4, R = 2/3: 2 * (1/2) * (2/3) / (1/2 + 2/3).
 
-        >>> from gainful import parse
-        >>> round(parse("F@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("F@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.5714
     """
 
@@ -230,8 +227,7 @@ class Rprec(Binary):
     Example:
         Three documents are relevant; two are in the top three.
 
-        >>> from gainful import parse
-        >>> round(parse("Rprec").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("Rprec").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -264,8 +260,7 @@ class RprecMult(Binary):
     Example:
         Three documents are relevant; two are in the top six.
 
-        >>> from gainful import parse
-        >>> round(parse("RprecMult@2").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("RprecMult@2").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.3333
     """
 
@@ -300,8 +295,7 @@ class RelP(Binary):
     Example:
         Two of three relevant documents are in the top four, which could hold all three.
 
-        >>> from gainful import parse
-        >>> round(parse("RelP@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("RelP@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -330,8 +324,7 @@ class Success(Binary):
         trec_eval, m_success.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Success@1").score([0, 1]), parse("Success@5").score([0, 1])
+        >>> gainful.parse("Success@1").score([0, 1]), gainful.parse("Success@5").score([0, 1])
         (0.0, 1.0)
     """
 
@@ -358,8 +351,7 @@ class SetP(Precision):
         trec_eval, m_set_P.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("SetP").score([2, 0, 1, 0])
+        >>> gainful.parse("SetP").score([2, 0, 1, 0])
         0.5
     """
 
@@ -382,8 +374,7 @@ class SetR(Recall):
         trec_eval, m_set_recall.c
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -408,8 +399,7 @@ class SetF(FMeasure):
         van Rijsbergen, Information Retrieval, 1979, chapter 7
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetF").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("SetF").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.5714
     """
 
@@ -433,8 +423,7 @@ class SetAP(Binary):
         trec_eval, m_set_map.c
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
+        >>> round(gainful.parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
         0.3333
     """
 
@@ -461,8 +450,7 @@ class SetRelP(Binary):
         trec_eval, m_set_relative_P.c
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -493,9 +481,8 @@ class Utility(Binary):
     Example:
         Two of four documents are relevant, one relevant document is missed: 2 * 2 - 2 - 0.5 * 1.
 
-        >>> from gainful import parse
-        >>> parse("Utility").score([2, 0, 1, 0]), parse("Utility(a=2, c=-0.5)").score([2, 0, 1, 0], unretrieved=[1])
-        (0.0, 1.5)
+        >>> gainful.parse("Utility(a=2, c=-0.5)").score([2, 0, 1, 0], unretrieved=[1])
+        1.5
     """
 
     name = "Utility"

@@ -75,9 +75,8 @@ class Novelty(OfItems):
     Example:
         Both of two users had a, one had b: (0 + 1) / 2.
 
-        >>> from gainful import evaluate
         >>> had = {"u1": ["a", "b"], "u2": ["a"]}
-        >>> evaluate({"u1": ["c"]}, {"u1": ["a", "b"]}, "Novelty@2", training=had).mean("Novelty@2")
+        >>> gainful.evaluate({"u1": ["c"]}, {"u1": ["a", "b"]}, "Novelty@2", training=had).mean("Novelty@2")
         0.5
     """
 
@@ -141,9 +140,8 @@ class ILD(_ByAttributes):
     Example:
         a and b share one of two genres, c shares none: (1 - 1/2 + 1 + 1) / 3.
 
-        >>> from gainful import evaluate
         >>> genres = {"a": "war|drama", "b": "war|crime", "c": "comedy"}
-        >>> round(evaluate({"u": ["a"]}, {"u": ["a", "b", "c"]}, "ILD@3", items=genres).mean("ILD@3"), 4)
+        >>> round(gainful.evaluate({"u": ["a"]}, {"u": ["a", "b", "c"]}, "ILD@3", items=genres).mean("ILD@3"), 4)
         0.8333
     """
 
@@ -191,9 +189,8 @@ class Serendipity(_ByAttributes):
     Example:
         a is relevant and shares one of its two genres with the history of u: (1 - 1/sqrt(2)) / 2.
 
-        >>> from gainful import evaluate
         >>> about = {"items": {"a": "war|drama", "b": "comedy", "c": "war"}, "training": {"u": ["c"]}}
-        >>> round(evaluate({"u": ["a"]}, {"u": ["a", "b"]}, "Serendipity@2", **about).mean("Serendipity@2"), 4)
+        >>> round(gainful.evaluate({"u": ["a"]}, {"u": ["a", "b"]}, "Serendipity@2", **about).mean("Serendipity@2"), 4)
         0.1464
     """
 
@@ -233,8 +230,7 @@ class UserCoverage(Measure):
         space coverage
 
     Example:
-        >>> from gainful import evaluate
-        >>> evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
+        >>> gainful.evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
         0.5
     """
 

@@ -66,9 +66,8 @@ class Coverage(_OfCatalogue):
     Example:
         Two of four items are shown.
 
-        >>> from gainful import evaluate
         >>> lists = {"u1": ["a", "b"], "u2": ["b", "a"]}
-        >>> evaluate({"u1": ["a"], "u2": ["a"]}, lists, "Coverage(N=4)@2")["Coverage(N=4)@2"]
+        >>> gainful.evaluate({"u1": ["a"], "u2": ["a"]}, lists, "Coverage(N=4)@2")["Coverage(N=4)@2"]
         0.5
     """
 
@@ -107,9 +106,8 @@ class Gini(_OfCatalogue):
     Example:
         Shares 0, 0, 1/4, 3/4: (1 * 1/4 + 3 * 3/4) / 3.
 
-        >>> from gainful import evaluate
         >>> lists = {"u1": ["a", "b"], "u2": ["a"], "u3": ["a"]}
-        >>> round(evaluate({"u1": ["a"], "u2": ["a"], "u3": ["a"]}, lists, "Gini(N=4)@2")["Gini(N=4)@2"], 4)
+        >>> round(gainful.evaluate({"u1": ["a"], "u2": ["a"], "u3": ["a"]}, lists, "Gini(N=4)@2")["Gini(N=4)@2"], 4)
         0.8333
     """
 
@@ -151,8 +149,7 @@ class Entropy(_OfSystem):
     Example:
         Shares 1/2, 1/4 and 1/4.
 
-        >>> from gainful import evaluate
-        >>> evaluate({"u1": ["a"], "u2": ["a"]}, {"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")["Entropy@2"]
+        >>> gainful.evaluate({"u1": ["a"], "u2": ["a"]}, {"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")["Entropy@2"]
         1.5
     """
 

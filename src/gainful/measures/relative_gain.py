@@ -32,8 +32,7 @@ class IdealDCG(DCG):
         Järvelin and Kekäläinen, TOIS 2002, section 2.2
 
     Example:
-        >>> from gainful import parse
-        >>> parse("idealDCG(discount=rank)").score([1, 0], unretrieved=[3])  # 3/1 + 1/2
+        >>> gainful.parse("idealDCG(discount=rank)").score([1, 0], unretrieved=[3])  # 3/1 + 1/2
         3.5
     """
 
@@ -83,8 +82,7 @@ class NDCGRel(Graded):
     Example:
         Found at rank 2, one missed: nDCG@2 and nDCG are both (1/log2 3) / (1 + 1/log2 3).
 
-        >>> from gainful import parse
-        >>> round(parse("nDCGrel").score([0, 1], unretrieved=[1]), 4)
+        >>> round(gainful.parse("nDCGrel").score([0, 1], unretrieved=[1]), 4)
         0.3869
     """
 
@@ -130,8 +128,7 @@ class RNDCG(Graded):
     Example:
         Gains 2 and 1: nDCG@1 = 1/2, nDCG@2 = (1 + 2/log2 3) / (2 + 1/log2 3).
 
-        >>> from gainful import parse
-        >>> round(parse("RnDCG").score([1, 2]), 4)
+        >>> round(gainful.parse("RnDCG").score([1, 2]), 4)
         0.6799
     """
 
@@ -180,8 +177,7 @@ class G(Graded):
     Example:
         Gains 0 and 2, ideal 2: the cost of two ranks is 2 + 1, so 2 / log2(2 + 3 - 2) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("G").score([0, 2]), 4)
+        >>> round(gainful.parse("G").score([0, 2]), 4)
         0.6309
     """
 
@@ -217,8 +213,7 @@ class BinG(Binary):
     Example:
         One non-relevant document above the second relevant one: (1/log2 2 + 1/log2 3) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("binG").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("binG").score([1, 0, 1]), 4)
         0.8155
     """
 

@@ -239,8 +239,7 @@ class RelativeRelevance(Measure):
     Example:
         Scores 2 and 1, grades 1 and 2: (2 * 1 + 1 * 2) / sqrt(5 * 5).
 
-        >>> from gainful import evaluate
-        >>> result = evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, "RelativeRelevance")
+        >>> result = gainful.evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, "RelativeRelevance")
         >>> round(result.mean("RelativeRelevance"), 4)
         0.8
     """
@@ -311,9 +310,8 @@ class SwetsE(Measure):
     Example:
         Relevant documents score 5 and 3, others 2 and 0: means 4 and 1, deviations 1 and 1.
 
-        >>> from gainful import evaluate
         >>> qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 0}}
-        >>> evaluate(qrels, {"q": {"a": 5.0, "b": 3.0, "c": 2.0, "d": 0.0}}, "SwetsE").mean("SwetsE")
+        >>> gainful.evaluate(qrels, {"q": {"a": 5.0, "b": 3.0, "c": 2.0, "d": 0.0}}, "SwetsE").mean("SwetsE")
         3.0
     """
 

@@ -50,10 +50,9 @@ class ASL(_OfRanks):
     Example:
         Relevant documents at ranks 1 and 3, one missed: its expected rank is (4 + 1 + 10) / 2 = 7.5.
 
-        >>> from gainful import parse
-        >>> round(parse("ASL(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("ASL(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
         3.8333
-        >>> parse("ASL").score([2, 0, 1, 0])
+        >>> gainful.parse("ASL").score([2, 0, 1, 0])
         2.0
     """
 
@@ -72,8 +71,8 @@ class ESL(RankedCollection):
     Formula:
         ESL = j + i s / (r + 1); with count=all, plus n
 
-    Documents with equal scores form a level. The n-th relevant document is found in the final level, which has r
-    relevant and i non-relevant documents; j non-relevant documents come before it, and s relevant ones are needed in it.
+    Documents with equal scores form a level. The n-th relevant document is in the final level, which has r relevant and
+    i non-relevant documents; j non-relevant documents come before it, and s relevant ones are needed in it.
 
     Conventions:
         - n is 1 by default; fewer than n relevant documents: undefined
@@ -92,9 +91,8 @@ class ESL(RankedCollection):
     Example:
         One non-relevant document, then four with equal scores, two of them relevant: 1 + 2 * 1 / (2 + 1).
 
-        >>> from gainful import evaluate
         >>> scores = {"a": 2.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0}
-        >>> round(evaluate({"q": {"b": 1, "e": 1}}, {"q": scores}, "ESL").mean("ESL"), 4)
+        >>> round(gainful.evaluate({"q": {"b": 1, "e": 1}}, {"q": scores}, "ESL").mean("ESL"), 4)
         1.6667
     """
 
@@ -162,8 +160,7 @@ class RankedHalfLife(Graded):
     Example:
         The total gain is 16, half of it is reached at rank 3: 2 + (8 - 5) / 3.
 
-        >>> from gainful import parse
-        >>> parse("RankedHalfLife").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
+        >>> gainful.parse("RankedHalfLife").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
         3.0
     """
 
@@ -220,8 +217,7 @@ class NormRecall(_OfRanks):
     Example:
         Ranks 1 and 3 of 5 instead of 1 and 2: 1 - (4 - 3) / (2 * 3).
 
-        >>> from gainful import parse
-        >>> round(parse("NormRecall(N=5)").score([2, 0, 1, 0]), 4)
+        >>> round(gainful.parse("NormRecall(N=5)").score([2, 0, 1, 0]), 4)
         0.8333
     """
 
@@ -255,8 +251,7 @@ class NormPrecision(_OfRanks):
     Example:
         Ranks 1 and 3 of 5: 1 - (ln 3 - ln 2) / ln 10.
 
-        >>> from gainful import parse
-        >>> round(parse("NormPrecision(N=5)").score([2, 0, 1, 0]), 4)
+        >>> round(gainful.parse("NormPrecision(N=5)").score([2, 0, 1, 0]), 4)
         0.8239
     """
 
@@ -272,7 +267,7 @@ class NormPrecision(_OfRanks):
         first, end = places.first[shared], places.last[shared]
         logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
         worse = np.bincount(places.row, logs, minlength=block.size) - factorials[base]
-        # The relevant documents that were not retrieved.
+        # Relevant documents not retrieved.
         if size is None:
             worse[missed > 0] = np.nan
         elif self.unretrieved == "bottom":

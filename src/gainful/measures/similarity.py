@@ -53,8 +53,7 @@ class Compat(Measure):
     Example:
         Two ranks, grades in the wrong order: no overlap at depth 1, full overlap at depth 2: 0.5 / (1 + 0.5).
 
-        >>> from gainful import parse
-        >>> round(parse("Compat(p=0.5, depth=2)").score([1, 2]), 4)
+        >>> round(gainful.parse("Compat(p=0.5, depth=2)").score([1, 2]), 4)
         0.3333
     """
 
@@ -127,8 +126,8 @@ class RBO(Compat):
     Example:
         Two documents, reversed: none shared at depth 1, both at depth 2; extrapolated, 0.5 * 0.5 * 2/2 + 0.5^2.
 
-        >>> from gainful import Qrels, evaluate
-        >>> found = evaluate(Qrels.from_run({"q": ["a", "b"]}), {"q": ["b", "a"]}, "RBO(p=0.5, extrapolate=true)")
+        >>> other = gainful.Qrels.from_run({"q": ["a", "b"]})
+        >>> found = gainful.evaluate(other, {"q": ["b", "a"]}, "RBO(p=0.5, extrapolate=true)")
         >>> found.mean("RBO(p=0.5, extrapolate=true)")
         0.5
     """
@@ -189,8 +188,7 @@ class PairAccuracy(Binary):
     Example:
         Three of four pairs are in order.
 
-        >>> from gainful import parse
-        >>> parse("PairAccuracy").score([1, 0, 1, 0])
+        >>> gainful.parse("PairAccuracy").score([1, 0, 1, 0])
         0.75
     """
 

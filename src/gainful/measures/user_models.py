@@ -86,8 +86,7 @@ class RBP(_RankBiased):
     Example:
         Relevant documents at ranks 1 and 3: 0.5 * (1 + 0.5^2).
 
-        >>> from gainful import parse
-        >>> parse("RBP(p=0.5)").score([2, 0, 1, 0])
+        >>> gainful.parse("RBP(p=0.5)").score([2, 0, 1, 0])
         0.625
     """
 
@@ -142,8 +141,7 @@ class RBPResidual(_RankBiased):
     Example:
         The second of three documents is unjudged: 0.5 * 0.5, plus 0.5^3 for the ranks after them.
 
-        >>> from gainful import parse
-        >>> parse("RBPResidual(p=0.5)").score([1, None, 0])
+        >>> gainful.parse("RBPResidual(p=0.5)").score([1, None, 0])
         0.375
     """
 
@@ -216,8 +214,7 @@ class ERR(_Cascade):
     Example:
         Grades 1 and 2 of at most 2: S = 1/4 and 3/4, so 1/4 + 1/2 * 3/4 * 3/4.
 
-        >>> from gainful import parse
-        >>> parse("ERR").score([1, 2], scale=2)
+        >>> gainful.parse("ERR").score([1, 2], scale=2)
         0.53125
     """
 
@@ -257,8 +254,7 @@ class NERR(_Cascade):
     Example:
         Grades 1 and 2 in the wrong order: (1/4 + 1/2 * 3/4 * 3/4) / (3/4 + 1/2 * 1/4 * 1/4).
 
-        >>> from gainful import parse
-        >>> parse("nERR").score([1, 2], scale=2)
+        >>> gainful.parse("nERR").score([1, 2], scale=2)
         0.68
     """
 
