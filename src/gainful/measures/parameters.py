@@ -131,10 +131,10 @@ def _read_level_count(value: object, what: str) -> int:
 
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "gain": Parameter(Gain.of, "the gain map"),
-    "discount": Parameter(read_discount, "the discount"),
-    "base": Parameter(read_base, "the base of the discount's logarithm: a number above 1, or `e`"),
-    "average": Parameter(_one_of("ranks"), "`ranks`: the mean of the values at ranks 1 to k"),
+    "gain": Parameter(Gain.of, "gain map"),
+    "discount": Parameter(read_discount, "discount function"),
+    "base": Parameter(read_base, "base of the discount's logarithm: a number above 1, or `e`"),
+    "average": Parameter(_one_of("ranks"), "`ranks`: mean over ranks 1 to k"),
     "rel": Parameter(_read_between(0, math.inf), "lowest relevant grade (gain measures: lower grades have gain 0)"),
     "level": Parameter(_read_between(0, math.inf), "the only relevant grade (gain measures: others have gain 0)"),
     "unjudged": Parameter(_one_of("zero", "condensed"), "overrides the policy: `zero` or `condensed`"),
@@ -204,7 +204,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "gamma": Parameter(_read_between(0, 1), "decay of stopping weights, from 0 to 1: below 1 users are content sooner"),
     "N": Parameter(read_whole, "number of documents in the collection"),
     "query_base": Parameter(
-        _read_query_base, "the base of the query discount's logarithm: a number above 1 and below 1000, or `e`"
+        _read_query_base, "base of the query discount's logarithm: a number above 1 and below 1000, or `e`"
     ),
     "repeats": Parameter(
         _one_of("every", "first"), "repeated documents in a session: count `every` time, or only the `first` time"
