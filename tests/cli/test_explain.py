@@ -42,7 +42,7 @@ def test_definition(command):
     assert lines[0].startswith("nDCG@10: The share of the discounted gain")
     assert "formula      nDCG[k] = DCG[k] / DCG[k] of the ideal list" in lines
     assert any(line.startswith("discount   burges2005 (default)  a gain at rank j is divided by") for line in lines)
-    assert "Higher is better; values from 0 to 1; a table shows the mean over queries." in lines
+    assert "Higher is better; values from 0 to 1; averaged over queries." in lines
     assert lines[-1] == "Written out: nDCG(gain=linear, discount=burges2005, base=2)@10"
 
 
@@ -77,10 +77,10 @@ def test_a_name_of_another_tool(command):
     paragraphs = [" ".join(paragraph.split()) for paragraph in result.out.split("\n\n")]
     assert paragraphs[:4] == [
         "trec_eval:ndcg_cut_10 is nDCG@10 here.",
-        "The number of trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); ties "
+        "To reproduce trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); ties "
         "go by descending document id, as they do here by themselves.",
-        "The number of trec_eval 9.0.8: --like trec_eval-9 (scores=float32, missing=skip, negative=unjudged, "
-        "recall-cut=ceil0.9); ties go by descending document id, as they do here by themselves.",
+        "To reproduce trec_eval 9.0.8: --like trec_eval-9 (scores=float32, missing=skip, negative=unjudged, "
+        "recall-cut=ceil0.9); ties are ordered by descending document ID, the default here.",
         "nDCG@10: The share of the discounted gain that the best possible list would have given by rank k.",
     ]
 
@@ -131,8 +131,8 @@ def test_a_name_without_an_equal(command):
     result = command("explain", "trec_eval:yaap")
     assert (result.code, result.out) == (2, "")
     assert result.err == (
-        "trec_eval:yaap: has no equal here: trec_eval smooths average precision and takes its logit\n"
-        "hint: what comes nearest is AP\n"
+        "trec_eval:yaap: no equivalent here: trec_eval smooths average precision and takes its logit\n"
+        "hint: the nearest is AP\n"
     )
 
 

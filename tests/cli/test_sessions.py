@@ -544,8 +544,8 @@ class TestCosts:
         ("more", "message"),
         [
             (("--curves", "cost"), "--curves cost: expected what queries and documents cost"),
-            (("--cost-query", "-1"), "expected a number from 0 on, found -1"),
-            (("--cost-query", "recorded"), "expected what queries cost, found none"),
+            (("--cost-query", "-1"), "expected a number of at least 0, found -1"),
+            (("--cost-query", "recorded"), "no costs of queries are recorded"),
         ],
     )
     def test_refused(self, files, more, message):

@@ -470,7 +470,7 @@ def test_parameters_and_their_meaning() -> None:
 def test_definition_says_how_values_are_read() -> None:
     said = texts(explain("NumRet"))
     assert said[0] == "NumRet: How many documents were retrieved."
-    assert "Neither direction is better; values 0 or more; a table shows the sum over queries." in said
+    assert "Neither direction is better; values 0 or more; summed over queries." in said
 
 
 def test_a_definition_has_no_value() -> None:

@@ -44,7 +44,7 @@ class TestNormalised:
 class TestListOrder:
     @pytest.mark.parametrize("name", ["SlidingRatio", "Satisfaction", "Frustration", "SFTotal"])
     def test_they_need_a_rank(self, name: str) -> None:
-        with pytest.raises(UsageError, match=rf"{name}: expected a cutoff, found none\nhint: write {name}@10"):
+        with pytest.raises(UsageError, match=rf"{name}: a cutoff is required\nhint: write {name}@10"):
             parse(name)
 
 
@@ -87,8 +87,8 @@ class TestCollectionSize:
         with pytest.raises(InputError) as raised:
             parse(f"{name}(N=3)").score([1, None], [1, 0])
         assert str(raised.value) == (
-            f"{name}(N=3): expected N to be at least 4, because query 'query' has 4 documents in its list and its "
-            "judgments, found 3\nhint: N is the number of documents in the collection"
+            f"{name}(N=3): N is 3, but query 'query' has 4 documents in its list and judgments\n"
+            "hint: N is the number of documents in the collection"
         )
 
     @pytest.mark.parametrize("size", ["0", "2.5", "-3", "many"])
@@ -153,8 +153,8 @@ class TestPolicy:
         ("RelativeRelevance(coef=dice)", "RelativeRelevance: coef: expected cosine | jaccard, found 'dice'"),
         ("VanRijsbergenE(alpha=1.5)", "VanRijsbergenE: alpha: expected a number from 0 to 1, found 1.5"),
         ("SFTotal(w=-1)@5", "SFTotal: w: expected a number from 0 to 1, found -1"),
-        ("NDPM@5", "NDPM: takes no @, found @5"),
-        ("ASL(rel=1, level=1)", "ASL: expected rel or level, found both"),
+        ("NDPM@5", "NDPM takes no @ (@5)"),
+        ("ASL(rel=1, level=1)", "ASL: rel and level cannot be combined"),
     ],
 )
 def test_parameters(text: str, message: str) -> None:
@@ -166,10 +166,10 @@ def test_parameters(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("measure", "said"),
     [
-        (parse("SwetsE"), "Higher is better; values of any size; a table shows the mean over queries."),
-        (parse("ASL"), "Lower is better; values 1 or more; a table shows the mean over queries."),
-        (parse("NDPM"), "Lower is better; values from 0 to 1; a table shows the mean over queries."),
-        (parse("RelativeRelevance"), "Higher is better; values from -1 to 1; a table shows the mean over queries."),
+        (parse("SwetsE"), "Higher is better; values of any size; averaged over queries."),
+        (parse("ASL"), "Lower is better; values 1 or more; averaged over queries."),
+        (parse("NDPM"), "Lower is better; values from 0 to 1; averaged over queries."),
+        (parse("RelativeRelevance"), "Higher is better; values from -1 to 1; averaged over queries."),
     ],
 )
 def test_how_values_are_read(measure: Measure, said: str) -> None:
@@ -178,7 +178,7 @@ def test_how_values_are_read(measure: Measure, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("RR", "RR is not relative relevance"), ("RelativeRelevance", "here RR is reciprocal rank")],
+    [("RR", "abbreviate relative relevance as RR"), ("RelativeRelevance", "RR, which here is reciprocal rank")],
 )
 def test_two_measures_that_papers_call_rr(name: str, words: str) -> None:
     assert words in type(parse(name)).help_text()

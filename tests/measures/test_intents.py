@@ -146,7 +146,7 @@ def test_every_way_to_write_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q 1 0.5\nq 2 0.25\n", "intents: expected a probability for sub-topic '3' of query 'q', found none"),
+        ("q 1 0.5\nq 2 0.25\n", "intents: sub-topic '3' of query 'q' has no probability"),
         (
             "q 1 0.5\nq 2 0.25\nq 3 0.5\n",
             "intents:3: expected a probability .* add up to 1, found 0.5 for sub-topic '3'",

@@ -58,7 +58,7 @@ def test_a_measure_without_parameters() -> None:
     assert result.by_query("Total") == result.by_query(Total())
     assert repr(result) == "<Evaluation of <dict>, 2 queries: Total: 2.0000>"
     assert str(result.signature("Total")).startswith("Total|order:score|")
-    with pytest.raises(UsageError, match="Total: takes no @"):
+    with pytest.raises(UsageError, match="Total takes no @"):
         Total() @ 5
 
 
@@ -150,7 +150,7 @@ def test_scores_on_request() -> None:
     class Greedy(TopScore):
         needs = frozenset()
 
-    with pytest.raises(UsageError, match='scores are kept only for measures that need "scores"'):
+    with pytest.raises(UsageError, match='scores are available only to measures with "scores" in needs'):
         gainful.evaluate(QRELS, RUN, [Greedy()])
 
 
@@ -177,7 +177,7 @@ def test_answers_that_are_no_scores(answer: object) -> None:
         def compute(self, block: Block) -> Floats:
             return answer  # type: ignore[return-value]
 
-    with pytest.raises(UsageError, match=r"Total: expected compute to return one finite score \(or NaN\) a query"):
+    with pytest.raises(UsageError, match=r"Total: expected compute to return one finite score \(or NaN\) per query"):
         gainful.evaluate(QRELS, RUN, [Wrong()])
 
 

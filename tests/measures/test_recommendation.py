@@ -150,7 +150,7 @@ def test_systems_of_some_users() -> None:
     assert set(found.by_query("Coverage(N=4)@2").values()) == {None}
     assert not found.undefined("Coverage(N=4)@2")
     assert pickle.loads(pickle.dumps(found))["Coverage(N=4)@2"] == 0.75
-    whole = "expected a measure with a score of every query, found one of all lists together"
+    whole = "has no per-query scores, only a value of all lists together"
     with pytest.raises(UsageError, match=whole):
         compare(qrels, {"one": run, "other": run}, "Coverage(N=4)@2")
     with pytest.raises(UsageError, match=whole):
@@ -176,7 +176,7 @@ def test_help() -> None:
         for name in names:
             measure = type(parse(f"{name}@5"))
             assert {"Formula", "Conventions", "Reference", "Example"} <= set(Help.of(measure).sections)
-            assert reading(measure).endswith("a table shows that of all lists together.")
+            assert reading(measure).endswith("one value for all lists together.")
 
 
 def test_names() -> None:
@@ -189,14 +189,14 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("text", "tables", "message"),
     [
-        ("Coverage@5", {}, r"Coverage@5: expected a catalogue, found none"),
-        ("Gini(N=1)@5", {}, r"Gini\(N=1\)@5: expected at most 1 items, found 2 in the lists"),
-        ("ILD@5", {"training": {"u": ["a"]}}, r"ILD@5: expected a table of items, found none"),
-        ("Novelty@5", {"items": {"a": "x"}}, r"Novelty@5: expected what users had before, found none"),
+        ("Coverage@5", {}, r"Coverage@5: a catalogue of items is required"),
+        ("Gini(N=1)@5", {}, r"Gini\(N=1\)@5: the lists have 2 items, more than N"),
+        ("ILD@5", {"training": {"u": ["a"]}}, r"ILD@5: a table of items is required"),
+        ("Novelty@5", {"items": {"a": "x"}}, r"Novelty@5: a table of training is required"),
         ("ILD(by=genre)@5", {"items": {"a": {"genres": "x"}}}, r"no column of items is called 'genre'"),
         ("ILD@5", {"items": {"a": ""}}, r"items: expected attributes of items, such as genres, found none"),
         ("ILD@5", {"items": {"c": "x"}}, r"expected items such as 'c' of items, found none of them, but 'a'"),
-        ("Coverage", {}, r"Coverage: expected a cutoff, found none"),
+        ("Coverage", {}, r"Coverage: a cutoff is required"),
         ("Novelty(share=all)@5", {}, r"Novelty: share: expected users | interactions"),
     ],
 )

@@ -427,7 +427,7 @@ class TestUse:
             ({"measures": "idealDCG"}, "expected CG, DCG, nCG or nDCG, found idealDCG"),
             ({"measures": "AnDCG@10"}, "found nDCG\\(average=ranks\\)@10, which is its average\nhint: write nDCG@10"),
             ({"measures": ["CG@5", "CG"]}, "expected different measures, found CG twice"),
-            ({"measures": []}, "measures: expected at least one, found none"),
+            ({"measures": []}, "measures: at least one is required"),
             ({"average": "queries"}, "average: expected ratios | means | both, found 'queries'"),
             ({"draws": -1}, "draws: expected a whole number from 0, found -1"),
             ({"seed": 0.5}, "seed: expected a whole number from 0, found 0.5"),

@@ -68,7 +68,7 @@ class TestRecorded:
         found = evaluate_sessions(QRELS, sessions, measures)
         assert found.by_query(measures[0]) == {"s0": 38.0, "s1": None}
         assert found.by_query(measures[1])["s0"] == 3 / 38
-        with pytest.raises(InputError, match="expected what queries cost, found none"):
+        with pytest.raises(InputError, match="no costs of queries are recorded"):
             evaluate_sessions(QRELS, log([(["a"], None)]), measures)
 
 
