@@ -434,7 +434,7 @@ def test_options_by_the_names_of_others(files, name):
         ("eval qrels r.run --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,0 --detail takes a list of grades"),
         ("eval qrels r.run --qiuet", "did you mean --quiet"),
         ("measures ndgc", "did you mean nDCG"),
-        ("eval qrels r.run -m kappa", "kappa is agreement of judges"),
+        ("eval qrels r.run -m kappa", "for agreement between judges"),
         ("eval qrels r.run --verbose", "--detail shows more"),
     ],
 )

@@ -146,7 +146,7 @@ def test_help_and_version(command):
         (["-m", "rbp.1=-1"], 2, "expected numbers of at least 0 in the map, found -1"),
         (["-m", "rbp.p=1"], 2, "expected a number of at least 0 and below 1, found 1"),
         (["-m", "iprec_at_recall.1.5"], 2, "expected a number from 0 to 1, found 1.5"),
-        (["-m", "utility.0,0,0,1"], 2, "d needs the size of the collection"),
+        (["-m", "utility.0,0,0,1"], 2, "d requires N, the size of the collection"),
         (["-m", "utility.0,0,0,1", "-N", "2"], 1, "N=2, but a query has 3 documents"),
         (["-m", "P.5,5"], 2, "measure 'P': expected every cutoff once, found 5 twice"),
         (["-m", "P.5,5.7"], 2, "found 5 twice"),

@@ -15,7 +15,6 @@ _ADDED = {"round": 0.5, "ceil0.9": 0.9}
 
 
 def _needed(recall: float, base: Ints, cut: str) -> Ints:
-    """Return the number of relevant documents that a recall level needs."""
     level = recall * base
     if cut in _ADDED:
         return np.asarray(np.floor(level + _ADDED[cut]), np.int64)

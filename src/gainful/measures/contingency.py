@@ -44,8 +44,7 @@ class RankedCollection(OfRelevant):
         return Places(relevant.row, relevant.rank, first[chosen], last[chosen])
 
     def _missed(self, block: Block) -> Ints:
-        """Return the number of relevant documents that each list misses."""
-        # Not below 0: `gainful whydiff` evaluates lists with duplicates.
+        # Not negative: `gainful whydiff` evaluates lists with duplicates.
         return np.asarray(np.maximum(self._base(block) - self._found(block), 0))
 
     def _rank_sum(self, block: Block, size: int | None) -> Floats:

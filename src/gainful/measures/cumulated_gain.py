@@ -274,8 +274,7 @@ class NDCG(_Discounted):
     Formula:
         nDCG[k] = DCG[k] / DCG[k] of the ideal list
 
-    The ideal list has the gains of all judged documents, retrieved or not, in descending order. The discount d is as
-    in DCG.
+    The ideal list has the gains of all judged documents, retrieved or not, in descending order.
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are

@@ -343,8 +343,8 @@ class CWL(UserModel):
         cwl-eval's total utility and cost, which ignore users who reach the last rank
 
     Reference:
-        Moffat, Bailey, Scholer and Thomas, Incorporating user expectations and behavior into the measurement of search
-        effectiveness, TOIS 35(3), 2017
+        Moffat et al., Incorporating user expectations and behavior into the measurement of search effectiveness, TOIS
+        35(3), 2017
 
     Example:
         Under the RR model, the user reads two documents.

@@ -60,8 +60,7 @@ class ADM(AverageDistance):
         - over selects documents: retrieved or relevant; retrieved; relevant; judged; or all N of a collection, where
           documents neither retrieved nor relevant have distance 0. Relevance is by grade (rel), not by URS
         - srs=score uses scores unchanged (an error outside [0, 1]); srs=minmax is (s - min) / (max - min) of the
-          first k scores s, 1 if all are equal; for s >= 0, srs=max is s / max (0 if all are 0), srs=ratio s / (1 + s),
-          srs=exp 1 - e^-s
+          first k scores s, 1 if all are equal; for s >= 0, max is s / max, 0 if all are 0; ratio s / (1 + s); exp 1 - e^-s
         - urs is a gain map, divided by its highest gain, or given: the grade itself
         - urs_levels=N and srs_levels=M are the article's ADM^(M)_(N): score x becomes min(floor(xN), N - 1) / (N - 1);
           2 levels are a threshold at 0.5

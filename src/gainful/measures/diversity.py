@@ -37,8 +37,7 @@ _AS_MUCH = 1.0 - 1e-12
 class Intents(NamedTuple):
     """The sub-topics of each judged document (item), with gains weighted by the probability of the sub-topic.
 
-    Entries of item i are ``offsets[i] : offsets[i + 1]``; ``intent`` numbers sub-topics across queries, ``counts`` is
-    the number per query.
+    Entries of item i are ``offsets[i] : offsets[i + 1]``; ``intent`` numbers sub-topics across queries.
     """
 
     offsets: Ints
@@ -120,8 +119,6 @@ class _Diverse(Measure):
         return judged.cached(("intents", self.gain, self.rel), lambda: _intents(judged, self.gain, self.rel))
 
     def _covered(self, block: Block) -> Covered:
-        """Return the relevant documents of a block's lists down to the cutoff."""
-
         def covered() -> Covered:
             known, graded = self._known(block), block.graded
             row, place = gather(graded.hit_offsets, block.queries)
@@ -134,11 +131,9 @@ class _Diverse(Measure):
         return block.cached(("covered", self.gain, self.rel, self.cutoff), covered)
 
     def _counts(self, block: Block) -> Ints:
-        """Return the number of sub-topics per query."""
         return self._known(block).counts[block.queries]
 
     def _recall(self, block: Block) -> Floats:
-        """Return the share of sub-topics that each list covers."""
         covered = self._covered(block)
         return ratios(np.bincount(covered.row[covered.times() == 1], minlength=block.size), self._counts(block))
 
@@ -262,8 +257,7 @@ class AlphaDCG(_Novelty):
     """alpha-DCG: discounted gain with less gain for each repetition of a sub-topic.
 
     Formula:
-        alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the sum for a list of documents that are all
-        relevant to all sub-topics
+        alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the sum if all documents had all sub-topics
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; divided as in ndeval
@@ -307,12 +301,10 @@ class ERRIA(_Novelty):
     """Intent-aware ERR: expected reciprocal rank for users with different intents.
 
     Formula:
-        ERR-IA@k = sum over i <= k of N[i] / i, divided by the sum for a list of documents that are all relevant to all
-        sub-topics
+        ERR-IA@k = sum over i <= k of N[i] / i, divided by the sum if all documents had all sub-topics
 
     Reference:
-        Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
-        WSDM 2011
+        Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011
 
     Example:
         N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 1.5 / (3 * 1.3771).
@@ -335,8 +327,7 @@ class NERRIA(_OfBestList):
         nERR-IA@k = sum over i <= k of N[i] / i, divided by the sum for the best list
 
     Reference:
-        Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
-        WSDM 2011
+        Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011
 
     Example:
         The best list is a, c, b: 1.5 / (2 + 1/2 + 0.5/3).
@@ -507,7 +498,6 @@ class _GlobalGain(_Diverse):
     meanings = {"gamma": "the weight of sub-topic recall, from 0 to 1"}
 
     def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
-        """Return the lists of global gains, and the ideal ones."""
         known, covered, judged = self._known(block), self._covered(block), block.graded.judged
         places, inverse = np.unique(covered.row * (block.width + 1) + covered.rank, return_inverse=True)
         row, rank = places // (block.width + 1), places % (block.width + 1)

@@ -71,11 +71,10 @@ class GP(Generalised):
         - no relevant documents: 0
 
     Reference:
-        Kekäläinen and Järvelin, JASIST 2002 (defined there for whole sets); Järvelin and Kekäläinen, TOIS 2002, section
-        2.4, for cut-off values
+        Kekäläinen and Järvelin, JASIST 2002 (for sets); Järvelin and Kekäläinen, TOIS 2002, section 2.4 (for cut-offs)
 
     Example:
-        Grades 3, 0, 1 of at most 3: (1 + 0 + 1/3) / 4.
+        Grades 3, 0 and 1 of at most 3: (1 + 0 + 1/3) / 4.
 
         >>> round(gainful.parse("gP@4").score([3, 0, 1]), 4)
         0.3333
@@ -103,8 +102,7 @@ class GR(Generalised):
         - no document with a gain above 0: undefined
 
     Reference:
-        Kekäläinen and Järvelin, JASIST 2002 (defined there for whole sets); Järvelin and Kekäläinen, TOIS 2002, section
-        2.4, for cut-off values
+        Kekäläinen and Järvelin, JASIST 2002 (for sets); Järvelin and Kekäläinen, TOIS 2002, section 2.4 (for cut-offs)
 
     Example:
         Grades 3 and 1 are found, 2 is missed: (3 + 1) / 6.

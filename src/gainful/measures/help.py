@@ -71,7 +71,6 @@ class Help:
 
 
 def _sections_of(kind: type[Measure]) -> dict[str, str]:
-    """Split a docstring into sections by heading."""
     sections: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in kind.help_text().splitlines():

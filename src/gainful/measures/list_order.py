@@ -43,8 +43,7 @@ class SlidingRatio(_Reordered):
         nCG, whose ideal list has all judged documents
 
     Reference:
-        Pollack, Measures for the comparison of information retrieval systems, 1968; Järvelin and Kekäläinen, TOIS 2002,
-        section 2.4
+        Pollack, Measures for the comparison of information retrieval systems, 1968; Järvelin and Kekäläinen, TOIS 2002
 
     Example:
         The list gains 3 + 2 + 3 = 8 by rank 5, in its best order 3 + 3 + 3 + 2 + 2 = 13.
@@ -196,8 +195,7 @@ class NDPM(Measure):
     Formula:
         NDPM = (2 C- + Cu) / (2 C)
 
-    C is the number of pairs of judged documents with different grades; in C- of them the worse document comes first,
-    and Cu are tied by the system.
+    Of C pairs of judged documents with different grades, C- have the worse document first, and Cu are tied.
 
     Conventions:
         - lower is better: 0 for the order of the grades, 1 for its reverse, 0.5 if all scores are equal

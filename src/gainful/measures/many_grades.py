@@ -48,8 +48,7 @@ class MuAP(Measure):
     Formula:
         muAP = sum over levels i of d_i AP(rel=t_i), divided by the sum of d_i
 
-    t_1 < t_2 < ... are the positive grades, t_0 = 0, d_i = t_i - t_(i-1). High grades are relevant at more levels, so
-    they count more than low ones.
+    t_1 < t_2 < ... are the positive grades, t_0 = 0, d_i = t_i - t_(i-1). High grades are relevant at more levels.
 
     Conventions:
         - grades are taken from the query's judgments; with levels=all from the whole file, including queries that are

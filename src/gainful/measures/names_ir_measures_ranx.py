@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.measures.names_trec_eval import NoEqual, Setting, Translation, build, table_of_gains, unknown
+from gainful.measures.names_trec_eval import TIES, NoEqual, Setting, Translation, build, table_of_gains, unknown
 
 #: Converts the value of one of their parameters into ours.
 _Reader = Callable[[str, object], Mapping[str, object]]
@@ -95,25 +95,12 @@ _BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
 #: Parameters that together make a gain map.
 _GRADED: Mapping[str, _Reader] = {name: _as_whole(name) for name in ("min_rel", "max_rel")}
 
-_THROUGH_PYTREC_EVAL = Setting(
-    "ir_measures, which uses pytrec_eval",
-    "trec_eval-9",
-    {"missing": "zero"},
-    "ties are ordered by descending document ID, the default here",
-)
-_COUNTS = Setting(
-    "ir_measures, which uses pytrec_eval and counts only answered queries",
-    "trec_eval-9",
-    note="ties are ordered by descending document ID, the default here",
-)
+_THROUGH_PYTREC_EVAL = Setting("ir_measures, which uses pytrec_eval", "trec_eval-9", {"missing": "zero"}, TIES)
+_COUNTS = Setting("ir_measures, which uses pytrec_eval and counts only answered queries", "trec_eval-9", note=TIES)
 _MS_MARCO = Setting("ir_measures, which follows MS MARCO", choices={"ties": "docid-asc"})
 _JUDGED = Setting("ir_measures", choices={"ties": "docid-asc"})
 _GDEVAL = Setting("ir_measures, which uses gdeval", note="gdeval rounds to five decimal places")
-_GDEVAL_ERR = Setting(
-    "ir_measures, which uses gdeval",
-    note="the highest grade in gdeval is 4, and it rounds to five decimal places",
-    scale=4,
-)
+_GDEVAL_ERR = _GDEVAL._replace(note="the highest grade in gdeval is 4, and it rounds to five decimal places", scale=4)
 _CWL = Setting(
     "ir_measures, which uses cwl-eval",
     choices={"ties": "input", "depth": "1000"},

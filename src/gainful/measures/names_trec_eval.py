@@ -401,10 +401,10 @@ _READERS: Mapping[Takes, _Reader] = {
     "patience": _persistence,
 }
 
-_TIES = "ties are ordered by descending document ID, the default here"
-_OLD = Setting("trec_eval 9.0.8", "trec_eval-9", note=_TIES)
-_NEW = Setting("trec_eval 10.0", "trec_eval-10", note=_TIES)
-_PYTREC_EVAL = Setting("pytrec_eval", "trec_eval-9", note=_TIES)
+TIES = "ties are ordered by descending document ID, the default here"
+_OLD = Setting("trec_eval 9.0.8", "trec_eval-9", note=TIES)
+_NEW = Setting("trec_eval 10.0", "trec_eval-10", note=TIES)
+_PYTREC_EVAL = Setting("pytrec_eval", "trec_eval-9", note=TIES)
 
 #: Parameters that pytrec_eval recognises; it silently drops all others.
 _READ_BY_PYTREC_EVAL = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
@@ -484,7 +484,6 @@ def _translated(name: str, text: str) -> Translation | None:
 
 
 def _measures(name: str, parameters: str = "") -> Iterator[Measure]:
-    """Return our measures for a name and the text of its parameters."""
     family = NAMES[name]
     return (build(family.ours, each) for each in _READERS[family.takes](name, parameters))
 

@@ -126,8 +126,7 @@ class Q(_Blended):
         Q = 1/n * sum over relevant documents at rank i of BR(i)
         BR(i) = (C(i) + beta CG[i]) / (i + beta ideal CG[i])
 
-    C(i) is the number of relevant documents down to rank i, n the number of all. BR is the blended ratio: with beta=0
-    it is precision, and Q is AP.
+    C(i) of n relevant documents are down to rank i. BR is the blended ratio: with beta=0 it is precision, and Q is AP.
 
     Conventions:
         - documents with a gain above 0 are relevant
@@ -354,17 +353,15 @@ class GAP(Graded):
     Formula:
         GAP = sum over ranks i of 1/i * sum over ranks j <= i of min(G[i], G[j]), divided by the sum of all judged gains
 
-    The gain of a grade is the share of users whose threshold is that grade or lower. Only ratios of gains matter. With
-    gain=binary it is AP.
+    The gain of a grade is proportional to the share of users whose threshold is that grade or lower.
 
     Conventions:
-        - with gain=linear, thresholds are equally likely for all grades from 1 to the highest
+        - with gain=binary it is AP; with gain=linear, thresholds are equally likely for all grades above 0
         - GAP@k stops at rank k but still divides by all gains
         - no document with a gain above 0: undefined
 
     Differs from:
-        - NTCIREVAL GAP, which weights level l by l (l + 1), as gain=0-2-6-12; its GAP@k divides by the gains of the
-          ideal top k
+        - NTCIREVAL GAP, which weights level l by l (l + 1), as gain=0-2-6-12; GAP@k divides by the ideal top k's gains
         - muAP, which averages AP over levels; in GAP, a level counts once per document
 
     Reference:
@@ -402,8 +399,7 @@ class EBR(_Cascade, _Blended):
     Formula:
         EBR = sum over ranks i of BR(i) * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
 
-    S[i] = gain / (1 + highest gain) is the probability that the document at rank i satisfies the user, as in ERR; BR is
-    the blended ratio of Q.
+    S[i] = gain / (1 + highest gain) is the probability of satisfaction at rank i, as in ERR; BR is that of Q.
 
     Conventions:
         - the highest gain is the gain of scale, the highest grade of the judgments
@@ -432,8 +428,7 @@ class IRBU(_Cascade):
     Formula:
         iRBU = sum over ranks i of p^i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
 
-    S[i] = gain / (1 + highest gain) is the probability that the document at rank i satisfies the user, as in ERR, which
-    has 1/i in place of p^i.
+    S[i] = gain / (1 + highest gain) is the probability of satisfaction at rank i, as in ERR, which has 1/i for p^i.
 
     Conventions:
         - p is 0.99 by default: reading on costs hardly any effort

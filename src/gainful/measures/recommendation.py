@@ -46,7 +46,6 @@ class OfItems(Measure):
         return items
 
     def _shown(self, block: Block) -> tuple[Ints, Ints]:
-        """Return row and item of a block's documents down to the cutoff."""
         lists = block.graded.items
         row, place = gather(lists.offsets, block.queries)
         shown = ordinal_in_row(row) <= (self.cutoff or block.width)
@@ -121,8 +120,7 @@ class ILD(_ByAttributes):
     Formula:
         ILD@k = mean over all pairs of items in the top k of 1 - similarity of their attributes
 
-    Similarity is the cosine of two sets of n and m attributes, shared / sqrt(n * m), or with coef=jaccard shared /
-    union.
+    Similarity is the cosine of two sets, shared / sqrt(n * m), or with coef=jaccard shared / union.
 
     Conventions:
         - attributes come from the columns of the table of items, or from the column by=...: texts separated by |, or
@@ -216,7 +214,7 @@ class Serendipity(_ByAttributes):
 
 
 class UserCoverage(Measure):
-    """User coverage: the share of users who have a list.
+    """User (space) coverage: the share of users who have a list.
 
     Formula:
         UserCoverage = 1 if the list has an item, else 0
@@ -226,8 +224,7 @@ class UserCoverage(Measure):
         - users with judgments count; a user without a list scores 0 (missing=zero), and the mean is the share of users
 
     Reference:
-        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015: user
-        space coverage
+        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015
 
     Example:
         >>> gainful.evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")

@@ -57,7 +57,6 @@ def _length(lists: GainLists) -> int:
 
 
 def _vectors(ideal: GainLists) -> Floats:
-    """Return the ideal DCG at each rank of the longest ideal list."""
     return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
 
 

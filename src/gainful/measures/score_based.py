@@ -157,7 +157,6 @@ class Estimating(Measure):
         return np.maximum(grades, 0.0)
 
     def _srs(self, block: Block, row: Ints, rank: Ints) -> Floats:
-        """Return the estimates for documents at these ranks."""
         if self.srs == "rank":
             by_rank = (self.cutoff - np.arange(0.0, float(rank.max(initial=0)))) / self.cutoff
             return np.asarray(by_rank[rank - 1])
@@ -166,7 +165,6 @@ class Estimating(Measure):
         return estimates if rank is lists.rank else np.asarray(estimates[lists.place(row, rank)])
 
     def _by_score(self, block: Block, lists: _CutLists) -> Floats:
-        """Return the estimates for all documents down to the cutoff."""
         scores: Floats = block.graded.score[block.graded.list_offsets[block.queries][lists.row] + lists.rank - 1]
         low, high, expected, hint = _NEEDED[self.srs]
         wrong = np.flatnonzero((scores < low) | (scores > high))

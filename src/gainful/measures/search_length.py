@@ -1,8 +1,7 @@
 """Search length, half-life, and normalised recall and precision.
 
-For lengths lower is better and no value is the worst; the normalised measures place a ranking of the collection between
-the best and the worst one. K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cumulated gain
-with them.
+For lengths, lower is better and no value is the worst. K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section
+2.4, compare cumulated gain with these measures.
 """
 
 from __future__ import annotations
@@ -85,8 +84,7 @@ class ESL(RankedCollection):
         - no worst value: missing=zero and undefined=zero exclude the query
 
     Reference:
-        Cooper, Expected search length, American Documentation 19, 1968; with count=all, Järvelin and Kekäläinen, TOIS
-        2002, section 2.4
+        Cooper, Expected search length, American Documentation 19, 1968; for count=all, Järvelin and Kekäläinen 2002
 
     Example:
         One non-relevant document, then four with equal scores, two of them relevant: 1 + 2 * 1 / (2 + 1).
@@ -288,7 +286,6 @@ class NormPrecision(_OfRanks):
 
 
 def _log_factorials(highest: int) -> Floats:
-    """Return ln 0!, ln 1!, ..., ln highest!"""
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, highest + 1.0)))))
 
 

@@ -284,7 +284,6 @@ class SessionGain(SessionMeasure):
         return Worth(turn, rank, gains / self._divisors(int(rank.max(initial=0)), self.base)[rank - 1])
 
     def _ideal_final(self, block: SessionBlock) -> Floats:
-        """Return the ideal session's value at the last position."""
         turns = self.ideal_turns(block)
         depth = self._depth_at_end(block, turns)
         if self.repeats == "every":
@@ -338,7 +337,6 @@ class SessionGain(SessionMeasure):
         return scores
 
     def _average(self, block: SessionBlock) -> Floats:
-        """Return the mean of the vector over its positions."""
         if self.normalised:
             found = _trajectories(self, block)
             ratio = self.ratio(found.gained, found.ideal)
@@ -368,10 +366,8 @@ class SDCG(SessionGain):
     The sums after each position form the session's vector.
 
     Conventions:
-        - k documents of each query count; with scan=recorded, the recorded depth if there is one; without @k, whole
-          lists count
-        - lists shorter than k: short=pad adds positions with gain 0 up to k, asis adds none, min:m adds up to m; this
-          affects only summary=average
+        - k documents per query count; with scan=recorded, the recorded depth if there is one; without @k, whole lists
+        - lists shorter than k: short=pad adds positions up to k, asis none, min:m up to m (only for summary=average)
         - repeats=first: a document seen earlier in the session has gain 0 (ranks below k are not seen)
         - summary=final is the value at the last position, average the mean over positions, best and last the value of
           one query, discounted by its position
@@ -433,8 +429,7 @@ class NSDCG(SessionGain):
         - repeats=first: the ideal session distributes the ideal list, its first k documents to the first query, the
           next k to the second. This is not the optimum for several queries, so the ratio can exceed 1 (also if
           documents have grades in the log that the judgments lack)
-        - judged by query: each query has its own ideal list, with or without repeated documents; queries without
-          judgments add 0 to both sums
+        - judged by query: each query has its own ideal list; queries without judgments add 0 to both sums
         - summary=average is the mean ratio over positions at which the ideal session has a gain; best and last compare
           one query with its own ideal list, so the query discount cancels
         - variant=jiang2016: the ideal list has all judged documents, with negative grades at its end

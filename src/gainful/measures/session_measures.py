@@ -53,8 +53,7 @@ class SRBP(SessionMeasure):
         a session of one query with b=1: RBP
 
     Reference:
-        Lipani, Carterette and Yilmaz, From a user model for query sessions to session rank biased precision (sRBP),
-        ICTIR 2019
+        Lipani, Carterette and Yilmaz, From a user model for query sessions to session rank biased precision, ICTIR 2019
 
     Example:
         For p = b = 0.5, the second document has weight 0.25, the second query (0.5 - 0.25) / (1 - 0.25) = 1/3. Relevant
@@ -188,7 +187,6 @@ def _distinct_pairs(row: Ints, value: Ints, values: int) -> Ints:
 
 
 def _count_distinct(row: Ints, value: Ints, values: int, rows: int) -> Ints:
-    """Count the distinct values of each row."""
     return np.bincount(_distinct_pairs(row, value, values) // max(values, 1), minlength=rows)
 
 
@@ -372,7 +370,6 @@ class DocumentsToGain(SessionMeasure):
         return chosen[running_sums(offsets, gains[chosen]) >= self.wanted * (1.0 - _ROUNDING)]
 
     def _effort(self, block: SessionBlock, depth: Ints, turn: Ints, rank: Ints) -> Ints:
-        """Return the effort down to a document."""
         # Without k there is no length to pad a list to.
         short = "asis" if self.short == "pad" else self.short
         unlimited = count_positions(depth, block.shown, short)
@@ -415,8 +412,7 @@ class DocumentsToFirst(DocumentsToGain):
     Formula:
         DocumentsToFirst = (positions of all queries before q) + r
 
-    The first relevant document is at rank r of query q. Earlier queries have k positions each, as in the session's
-    vector (see sDCG).
+    The first relevant document is at rank r of query q. Earlier queries have k positions each, as in sDCG.
 
     Conventions:
         - a list shorter than k counts as k documents with short=pad, as its length with asis, as at least m with min:m

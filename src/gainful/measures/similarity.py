@@ -34,8 +34,7 @@ class Compat(Measure):
         RBO = sum over depths i of p^(i - 1) * (documents in the top i of both lists) / i
         Compat = RBO of the list and the ideal list / RBO of the ideal list with itself
 
-    The ideal list has the documents with a grade above 0, best first; documents of equal grade are in the order of the
-    list, followed by those missed.
+    The ideal list has the documents with a grade above 0, best first; equal grades keep the order of the list.
 
     Conventions:
         - only the order of grades matters, so preferences suffice
@@ -78,7 +77,6 @@ class Compat(Measure):
         return _Shared(hits.row, np.maximum(hits.rank, place), ends)
 
     def _overlap(self, shared: _Shared) -> Floats:
-        """Return the sum of overlap over depths, per query."""
         inside = shared.depth <= shared.ends[shared.row]
         row, depth = shared.row[inside], shared.depth[inside]
         below = self._below(int(shared.ends.max(initial=0)))

@@ -183,7 +183,6 @@ class _Cascade(Graded):
         return 1.0 + highest_gain(self.gain, block.scale)
 
     def _expected(self, lists: GainLists, divisor: float) -> Floats:
-        """Return the sum over ranks of P(stop at rank) / rank."""
         row, rank, gain = lists.to(self.cutoff)
         return sum_by(row, cascade(row, gain / divisor, lists.size) / rank, lists.size)
 
