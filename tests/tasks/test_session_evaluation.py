@@ -115,7 +115,7 @@ class TestMeasures:
         with pytest.raises(UsageError, match="sDCG@10: evaluates sessions") as error:
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "sDCG@10")
         assert error.value.hint == "gainful.evaluate_sessions evaluates it"
-        with pytest.raises(UsageError, match="expected sessions"):
+        with pytest.raises(UsageError, match="requires sessions"):
             parse("sDCG@10").score([1, 2])
 
     def test_own_measures(self) -> None:
@@ -139,7 +139,7 @@ class TestMeasures:
             def compute_sessions(self, block: SessionBlock) -> Floats:
                 return np.zeros(block.size + 1)
 
-        with pytest.raises(UsageError, match="one finite score"):
+        with pytest.raises(UsageError, match="a finite score"):
             evaluate_sessions(TOPIC, some(), Wrong())
 
 

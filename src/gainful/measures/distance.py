@@ -59,8 +59,8 @@ class ADM(AverageDistance):
         - @k is both the cutoff and the depth of srs=rank, 1000 by default: a list of 1000 has SRS 1, 0.999, ... 0.001
         - over selects documents: retrieved or relevant; retrieved; relevant; judged; or all N of a collection, where
           documents neither retrieved nor relevant have distance 0. Relevance is by grade (rel), not by URS
-        - srs=score uses scores unchanged (an error outside [0, 1]); srs=minmax is (s - min) / (max - min) of the
-          first k scores s, 1 if all are equal; for s >= 0, max is s / max, 0 if all are 0; ratio s / (1 + s); exp 1 - e^-s
+        - srs=score uses scores unchanged (an error outside [0, 1]); srs=minmax is (s - min) / (max - min) of the top
+          k scores s, 1 if all are equal; for s >= 0, max is s / max, 0 if all are 0; ratio s / (1 + s); exp 1 - e^-s
         - urs is a gain map, divided by its highest gain, or given: the grade itself
         - urs_levels=N and srs_levels=M are the article's ADM^(M)_(N): score x becomes min(floor(xN), N - 1) / (N - 1);
           2 levels are a threshold at 0.5

@@ -164,10 +164,7 @@ class Judged(Measure):
     name = "Judged"
     better = "neither"
     whole_list = True
-    exempt = {
-        "perfect": "a list of judged documents need not be good",
-        "swap": "it ignores grades",
-    }
+    exempt = {"perfect": "a list of judged documents need not be good", "swap": "it ignores grades"}
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:

@@ -99,6 +99,9 @@ MOST_RANKS = 1_000_000
 #: Maximum length of an ideal session.
 _MOST_QUERIES = 1_000_000
 
+#: Measures whose user models CWL has.
+_MODELS = ("P", "AP", "RR", "RBP", "INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11")
+
 #: Named sets of documents for distances.
 _OVER = ("retrieved+relevant", "retrieved", "relevant", "judged")
 
@@ -147,17 +150,11 @@ PARAMETERS: Mapping[str, Parameter] = {
         "ranks of relevant documents not retrieved: `expected` (mean rank in the rest of the collection) or `bottom` "
         "(last ranks)",
     ),
-    "tied": Parameter(
-        _one_of("policy", "expected"),
-        "ties: `policy` (broken by the policy) or `expected` (mean over all orders)",
-    ),
+    "tied": Parameter(_one_of("policy", "expected"), "ties: broken by the `policy`, or `expected` over all orders"),
     "count": Parameter(_one_of("nonrelevant", "all"), "documents that count: `nonrelevant` or `all`"),
     "coef": Parameter(_one_of("cosine", "jaccard"), "similarity coefficient: `cosine` or `jaccard`"),
     "share": Parameter(_one_of("users", "interactions"), "popularity as a share of `users` or of `interactions`"),
-    "levels": Parameter(
-        _one_of("query", "all"),
-        "levels of relevance: grades in the `query`'s judgments, or in `all` judgments",
-    ),
+    "levels": Parameter(_one_of("query", "all"), "levels of relevance: grades of the `query`, or of `all` queries"),
     "distance": Parameter(_one_of("absolute", "squared"), "distance of two scores: `absolute` or `squared`"),
     "over": Parameter(
         _read_over,
@@ -183,10 +180,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "b": Parameter(read_number, "weight of non-relevant documents in the list"),
     "c": Parameter(read_number, "weight of relevant documents not in the list"),
     "d": Parameter(read_number, "weight of non-relevant documents not in the list (requires N)"),
-    "model": Parameter(
-        _one_of("P", "AP", "RR", "RBP", "INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
-        "user model, named by its measure",
-    ),
+    "model": Parameter(_one_of(*_MODELS), "user model, named by its measure"),
     "report": Parameter(
         _one_of(
             *("utility", "total", "depth", "cost"), *("residual", "total-residual", "depth-residual", "cost-residual")
@@ -196,44 +190,25 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "T": Parameter(_read_positive, "gain that the user wants, above 0"),
     "K": Parameter(_read_between(1, 1e6), "most documents that the user reads"),
-    "depth": Parameter(
-        _read_depth, "depth of comparison: a number of ranks, or `lists` (to the end of the longer list)"
-    ),
+    "depth": Parameter(_read_depth, "depth of comparison: ranks, or `lists` (to the end of the longer list)"),
     "stop": Parameter(_one_of("graded", "rank"), "users stop more often at better grades (`graded`), or by `rank`"),
     "stops": Parameter(Gain.of, "gain map of stopping weights by grade"),
     "gamma": Parameter(_read_between(0, 1), "decay of stopping weights, from 0 to 1: below 1 users are content sooner"),
     "N": Parameter(read_whole, "number of documents in the collection"),
-    "query_base": Parameter(
-        _read_query_base, "base of the query discount's logarithm: a number above 1 and below 1000, or `e`"
-    ),
-    "repeats": Parameter(
-        _one_of("every", "first"), "repeated documents in a session: count `every` time, or only the `first` time"
-    ),
-    "short": Parameter(
-        _read_short,
-        "positions of lists shorter than k: `pad` (k), `asis` (as many as documents), `min:m` (at least m)",
-    ),
-    "ideal_queries": Parameter(
-        _read_ideal_queries, "length of the ideal session: as the `session`, or a number of queries"
-    ),
-    "normalise": Parameter(
-        _one_of("session", "query"),
-        "normalise the whole `session`, or each `query` before averaging",
-    ),
+    "query_base": Parameter(_read_query_base, "base of the query discount's logarithm: above 1 and below 1000, or `e`"),
+    "repeats": Parameter(_one_of("every", "first"), "repeated documents count `every` time, or only the `first` time"),
+    "short": Parameter(_read_short, "positions of short lists: `pad` (k), `asis` (their length), `min:m` (at least m)"),
+    "ideal_queries": Parameter(_read_ideal_queries, "length of the ideal session: `session`, or a number of queries"),
+    "normalise": Parameter(_one_of("session", "query"), "normalise the `session`, or each `query` before averaging"),
     "variant": Parameter(
-        _one_of("jarvelin2008", "jiang2016"), "`jarvelin2008`, or `jiang2016` with its own gain and discounts"
+        _one_of("jarvelin2008", "jiang2016"), "`jarvelin2008`, or `jiang2016` (other gains, discounts)"
     ),
     "summary": Parameter(
         _one_of("final", "average", "best", "last"),
         "`final` value of the session's vector, `average` over positions, or only the `best` or `last` query",
     ),
-    "scan": Parameter(
-        _one_of("k", "recorded"),
-        "depth of lists: `k`, or the `recorded` depth (k if there is none)",
-    ),
-    "cost_query": Parameter(
-        _read_cost_of_query, "cost of a query: a number, or as `recorded` in the log (its column cost)"
-    ),
+    "scan": Parameter(_one_of("k", "recorded"), "depth of lists: `k`, or the `recorded` depth (k if there is none)"),
+    "cost_query": Parameter(_read_cost_of_query, "cost of a query: a number, or `recorded` in the log (column cost)"),
     "cost_document": Parameter(_read_cost, "cost of reading a document"),
     "wanted": Parameter(read_number, "gain that the user wants"),
 }
