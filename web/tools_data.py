@@ -1,4 +1,4 @@
-"""Write what the playground needs to know of other tools, so that their conventions are declared once, in Python.
+"""Write the conventions of other tools for the playground, so that they are declared once, in Python.
 
 python web/tools_data.py web/src/playground/tools.json
 """
@@ -23,14 +23,14 @@ DIMENSIONS = ("gain", "ideal", "divisor", "discount", "undefined")
 
 
 def tool(dialect: Dialect) -> dict[str, Any]:
-    """The measures that a tool has here, and the values that it can have of every dimension that matters."""
+    """A tool's measures, and the values it allows for each dimension."""
     measures = [text for text, measure in MEASURES.items() if dialect.computes(measure)]
     values = {name: list(dialect.values[name]) for name in DIMENSIONS if name in dialect.values}
     return {"name": dialect.name, "measures": measures, "values": values}
 
 
 def data() -> dict[str, Any]:
-    """Everything that is written."""
+    """The content of the file."""
     tools = [found for found in map(tool, DIALECTS) if found["measures"]]
     used = {name: [value for each in tools for value in each["values"].get(name, ())] for name in DIMENSIONS}
     return {
@@ -45,7 +45,7 @@ def data() -> dict[str, Any]:
 
 
 def about(name: str) -> dict[str, Any]:
-    """What a measure is, and which tools agree with it or differ, in the words of its docstring."""
+    """Claim, formula and agreement with other tools, from the docstring of a measure."""
     measure = parse(name)
     found = Help.of(measure)
     sections = {

@@ -1,4 +1,4 @@
-"""The playground computes what gainful computes, and can be used with a mouse, a keyboard and a phone."""
+"""The playground gives the same numbers as gainful, and works with a mouse, a keyboard and on a phone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LARGEST = 120_000  # bytes
 
 
 class Setting(NamedTuple):
-    """What a link holds: the grades of documents, two lists of them, and the measure's parameters."""
+    """The content of a link: graded documents, two lists of them, and the measure's parameters."""
 
     grades: dict[str, int | None]
     lists: tuple[str, str]
@@ -89,7 +89,7 @@ class Setting(NamedTuple):
         return 0.0 if math.isnan(score) else score
 
     def of_tools(self, letters: str) -> dict[str, float]:
-        """What `gainful explain --detail` shows: every tool's value, unless it leaves the query out."""
+        """Every tool's value, as in `gainful explain --detail`, unless the tool leaves the query out."""
         qrels, run = Qrels.from_dict({"q": self.judged}, scale=self.scale), Run.from_dict({"q": list(letters)})
         search = Search(qrels, run, self.named(self.measure), Policy(order="input"), 1, Progress())
         return {tool: way.value for way in search.of_dialects() for tool in way.dialects}
@@ -106,7 +106,7 @@ def opened(show: Show) -> Any:
 
 @pytest.fixture
 def settings(opened: Any) -> Iterator[tuple[Setting, dict[str, Any]]]:
-    """Random settings, and what the page computes for them."""
+    """Random settings, and the page's results for them."""
     rng = random.Random(35)
     made = [Setting.random(rng) for _ in range(150)]
     found = opened.page.evaluate("links => links.map(gainfulPlayground.ask)", [each.link for each in made])
@@ -160,7 +160,7 @@ def test_tools_are_those_of_python(settings: Iterator[tuple[Setting, dict[str, A
 
 
 def test_the_tools_are_declared_in_python(tmp_path: Path) -> None:
-    """The file that the page is built with is what `web/tools_data.py` writes; if not: make web."""
+    """`tools.json` is up to date (if not: `make web`), and the page is small and needs no network."""
     subprocess.run([sys.executable, ROOT / "web" / "tools_data.py", tmp_path / "tools.json"], check=True)
     committed = ROOT / "web" / "src" / "playground" / "tools.json"
     assert json.loads((tmp_path / "tools.json").read_text("utf-8")) == json.loads(committed.read_text("utf-8"))
@@ -181,7 +181,7 @@ def order_of(opened: Any, side: int) -> str:
 
 
 def test_by_hand(opened: Any, show: Show, capsys: pytest.CaptureFixture[str]) -> None:
-    """Drag, keys, digits, another discount, a command, and a link to what came out."""
+    """Drag, move and grade documents, change the discount, run the command, follow the link."""
     page = opened.page
     setting = Setting(
         dict(zip("abcdefghijklm", (3, 2, 3, 0, 0, 1, 2, 2, 3, 0, 1, 1, 1), strict=True)),
@@ -196,7 +196,7 @@ def test_by_hand(opened: Any, show: Show, capsys: pytest.CaptureFixture[str]) ->
             assert value_of(opened, side) == pytest.approx(expected, abs=5e-5)
 
     check(setting)
-    # With the mouse: the third document to the first place, and the last among those that are not retrieved.
+    # Drag the third document to rank 1, and the last one below the line.
     rows = page.locator("ol.docs").first.locator("li")
     for row, to in ((2, 0), (9, 12)):
         start, end = rows.nth(row).bounding_box(), rows.nth(to).bounding_box()
@@ -207,7 +207,7 @@ def test_by_hand(opened: Any, show: Show, capsys: pytest.CaptureFixture[str]) ->
         page.mouse.up()
     setting = setting._replace(lists=("cabdefghi", setting.lists[1]))
     check(setting)
-    # With the keyboard: one down, one up to the front, and back to the list from those not retrieved.
+    # With the keyboard: one rank down, to rank 1 of the other list, and back into the list.
     page.get_by_role("button", name="Document a, grade 3, rank 2").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
@@ -225,7 +225,6 @@ def test_by_hand(opened: Any, show: Show, capsys: pytest.CaptureFixture[str]) ->
     expected = setting.score(setting.named("nDCG"), setting.lists[0])
     said = f"j is grade 2. nDCG@10: List 1 {expected:.4f}"
     page.wait_for_function("said => document.querySelector('p[aria-live]').textContent.startsWith(said)", arg=said)
-    # The toolbar does what keys do.
     page.keyboard.press("-")
     page.get_by_role("toolbar").get_by_role("button", name="grade 1").click()
     page.get_by_role("toolbar").get_by_role("button", name="Move up").click()
@@ -262,13 +261,13 @@ def test_by_hand(opened: Any, show: Show, capsys: pytest.CaptureFixture[str]) ->
     again = show(file=PAGE, state=link.partition("#")[2])
     assert [order_of(again, side) for side in (0, 1)] == list(setting.lists)
     assert again.texts(".value") == opened.texts(".value")
-    # Whatever an address says, there is a page.
+    # An invalid address gives the initial page.
     nonsense = show(file=PAGE, state="docs=a9b&list1=zz&k=-3&base=1&gain=0-1&discount=x&measure=y&scale=99")
     assert order_of(nonsense, 0) == "abcdefghij"
 
 
 def test_it_is_for_everyone(show: Show, missing: Callable[[str], None]) -> None:
-    """axe-core finds nothing, light and dark, wide and on a phone, where nothing is wider than the screen."""
+    """axe-core finds no violation in light and dark, wide and narrow, and nothing overflows."""
     found = find_spec("axe_playwright_python")
     if found is None or found.origin is None:
         missing("no axe-core: pip install axe-playwright-python")

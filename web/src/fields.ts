@@ -1,7 +1,7 @@
-// Fields that pages of several kinds have.
+// Input fields shared by the report and the playground.
 import { h, plain } from "./dom.ts";
 
-/** A slider and a box for typing, which say the same. What cannot be read is marked until something is set. */
+/** A slider with a text box for the same value; invalid text is marked until the value changes. */
 export function slider<T extends number | "e">(
   label: string,
   [low, high, step]: [number, number, number],
@@ -41,7 +41,7 @@ export function slider<T extends number | "e">(
   return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), range, box), draw };
 }
 
-/** Reads a number that is at least so much; null if the text is none. */
+/** Read a number of at least `low`; null if the text is not one. */
 export const readNumber =
   (low: number) =>
   (text: string): number | null =>

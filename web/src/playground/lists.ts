@@ -1,4 +1,4 @@
-// Both rankings: documents that are dragged, or moved and graded with the keyboard, and a toolbar for the one selected.
+// Both rankings, in which documents are dragged, or moved and graded with the keyboard, and the selected document's toolbar.
 import { button, h, put, say, svg } from "../dom.ts";
 import { gradeChip, swatch } from "../page.ts";
 import { LISTS, type Playground } from "./page.ts";
@@ -6,7 +6,7 @@ import { type Grade, graded, LETTERS, missed, type Patch, placed, type Side, SID
 
 const gradeWord = (grade: Grade): string => (grade === null ? "unjudged" : `grade ${grade}`);
 const NAMES_OF_KEYS: Record<string, string> = { ArrowUp: "up", ArrowDown: "down", Home: "first", End: "last" };
-/** A pointer that moves less than this clicks. */
+/** Shorter movements of the pointer, in pixels, count as clicks. */
 const CLICK = 4;
 
 interface Row {
@@ -17,11 +17,19 @@ interface Row {
   bar: HTMLElement;
 }
 
-export function rankings(page: Playground): { node: HTMLElement; draw: () => void; focus: (side: Side, id: string) => void } {
+export function rankings(page: Playground): {
+  node: HTMLElement;
+  draw: () => void;
+  focus: (side: Side, id: string) => void;
+} {
   const rows = SIDES.map(() => new Map<string, Row>());
   const dividers = SIDES.map(() => h("li", { class: "divider" }, h("span", {}, "Not retrieved")));
   const boxes = SIDES.map((side) =>
-    h("ol", { class: "docs", "aria-label": `${LISTS[side]}, best first`, onkeydown: (event: KeyboardEvent) => pressed(event, side) }),
+    h("ol", {
+      class: "docs",
+      "aria-label": `${LISTS[side]}, best first`,
+      onkeydown: (event: KeyboardEvent) => pressed(event, side),
+    }),
   );
   const links = svg("svg", { class: "links", "aria-hidden": "true", preserveAspectRatio: "none" });
   const bar = toolbar(page, act, focus);
@@ -29,7 +37,12 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     h(
       "div",
       { class: "ranking" },
-      h("div", { class: "head" }, h("h3", {}, h("span", { class: "system" }, swatch(page, side), LISTS[side])), order(side)),
+      h(
+        "div",
+        { class: "head" },
+        h("h3", {}, h("span", { class: "system" }, swatch(page, side), LISTS[side])),
+        order(side),
+      ),
       boxes[side],
     ),
   );
@@ -39,21 +52,27 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     h("h2", { id: "lists-title", class: "hidden" }, "Rankings"),
     h("div", { class: "lists" }, columns[0], h("div", { class: "moves" }, links), columns[1]),
     bar.node,
+    bar.add,
   );
   let dragged: Element | null = null;
 
   function rowOf(side: Side, id: string): Row {
     const known = rows[side]!.get(id);
     if (known) return known;
-    const [rank, chip, adds] = [h("span", { class: "rank" }), h("span", { class: "chip" }), h("span", { class: "adds" })];
+    const [rank, chip, adds] = [
+      h("span", { class: "rank" }),
+      h("span", { class: "chip" }),
+      h("span", { class: "adds" }),
+    ];
     const control = h(
       "button",
       {
         type: "button",
         class: "doc",
+        "aria-describedby": "keys",
         onpointerdown: (event: PointerEvent) => grab(event, side, id),
         onfocus: () => page.select(side, id),
-        onclick: () => control.focus(), // some browsers do not focus what is clicked
+        onclick: () => control.focus(), // some browsers do not focus a clicked button
       },
       h("span", { class: "grip", "aria-hidden": "true" }),
       rank,
@@ -71,7 +90,7 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     rows[side]!.get(id)?.control.focus();
   }
 
-  /** What a key or a button does to a document; the place it has now is null where it was not retrieved. */
+  /** Carry out a key's or button's action; documents that were not retrieved have place null. */
   function act(side: Side, id: string, what: string): void {
     const list = page.state.lists[side];
     const last = list.length - 1;
@@ -104,7 +123,7 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     event.preventDefault();
   }
 
-  /** Lets a document follow the pointer; the list changes as soon as the document is over another place. */
+  /** Let a document follow the pointer, and update the list as soon as it is over another place. */
   function grab(event: PointerEvent, side: Side, id: string): void {
     if (event.button || (event.pointerType !== "mouse" && !(event.target as Element).closest(".grip"))) return;
     const { node: row } = rowOf(side, id);
@@ -141,13 +160,17 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name, listener as EventListener);
   }
 
-  /** Another order for a whole list. */
+  /** A menu that reorders a whole list. */
   function order(side: Side): HTMLElement {
     const worth = (id: string): number => page.state.grades.get(id) ?? -1;
     const orders: Record<string, (list: string[]) => string[]> = {
       "best first": (list) => list.sort((one, other) => worth(other) - worth(one)),
       "worst first": (list) => list.sort((one, other) => worth(one) - worth(other)),
-      shuffled: (list) => list.map((id) => [Math.random(), id] as const).sort(([a], [b]) => a - b).map(([, id]) => id),
+      shuffled: (list) =>
+        list
+          .map((id) => [Math.random(), id] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, id]) => id),
       [`like ${LISTS[1 - side]!}`]: () => [...page.state.lists[1 - side]!],
     };
     const select = h(
@@ -156,7 +179,10 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
         "aria-label": `Reorder ${LISTS[side]}`,
         onchange: () => {
           const list = orders[select.value]!([...page.state.lists[side]]);
-          page.set({ lists: side ? [page.state.lists[0], list] : [list, page.state.lists[1]] }, `${LISTS[side]} reordered.`);
+          page.set(
+            { lists: side ? [page.state.lists[0], list] : [list, page.state.lists[1]] },
+            `${LISTS[side]} reordered.`,
+          );
           select.value = "";
         },
       },
@@ -166,11 +192,12 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     return select;
   }
 
-  /** Puts rows in order without moving the one that is held, which would lose focus and pointer. */
+  /** Reorder rows around the one in use: moving that one would lose the focus and the pointer. */
   function arrange(box: HTMLElement, wanted: HTMLElement[]): void {
     if (wanted.length === box.children.length && wanted.every((each, i) => each === box.children[i])) return;
     const tops = new Map([...box.children].map((each) => [each, (each as HTMLElement).offsetTop]));
-    const held = dragged?.parentElement === box ? dragged : wanted.find((each) => each.contains(document.activeElement));
+    const held =
+      dragged?.parentElement === box ? dragged : wanted.find((each) => each.contains(document.activeElement));
     for (const each of [...box.children]) if (!wanted.includes(each as HTMLElement)) each.remove();
     let isAfter = false;
     for (const each of wanted) {
@@ -181,7 +208,11 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     for (const each of wanted) {
       const by = (tops.get(each) ?? each.offsetTop) - each.offsetTop;
-      if (by && each !== dragged) each.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], { duration: 160, easing: "ease-out" });
+      if (by && each !== dragged)
+        each.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], {
+          duration: 160,
+          easing: "ease-out",
+        });
     }
   }
 
@@ -202,7 +233,10 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
         const isCounted = place >= 0 && (state.k === null || place < state.k);
         bar.style.setProperty("--w", `${isCounted ? (100 * worked[side].adds[place]!) / most : 0}%`);
         bar.style.setProperty("--hue", `var(--hue-${side})`);
-        control.setAttribute("aria-label", `Document ${id}, ${gradeWord(grade)}, ${place < 0 ? "not retrieved" : `rank ${place + 1}`}`);
+        control.setAttribute(
+          "aria-label",
+          `Document ${id}, ${gradeWord(grade)}, ${place < 0 ? "not retrieved" : `rank ${place + 1}`}`,
+        );
         row.classList.toggle("missed", place < 0);
         row.classList.toggle("cut", place + 1 === state.k && place + 1 < list.length);
         row.classList.toggle("is-selected", selected?.id === id);
@@ -217,7 +251,7 @@ export function rankings(page: Playground): { node: HTMLElement; draw: () => voi
     bar.draw();
   }
 
-  /** Lines from every document to its place in the other list. */
+  /** Draw a line from every document to its place in the other list. */
   function drawLinks(): void {
     const { state, selected } = page;
     const height = rows[0]!.values().next().value?.node.offsetHeight || 34;
@@ -241,12 +275,12 @@ function regrade(page: Playground, id: string, grade: Grade): void {
   page.set(graded(page.state, id, grade), `${id} is ${gradeWord(grade)}.${raised}`);
 }
 
-/** Buttons for the selected document, and one that adds another. */
+/** Buttons for the selected document, and one that adds a document. */
 function toolbar(
   page: Playground,
   act: (side: Side, id: string, what: string) => void,
   focus: (side: Side, id: string) => void,
-): { node: HTMLElement; draw: () => void } {
+): { node: HTMLElement; add: HTMLElement; draw: () => void } {
   const title = h("span", { class: "which" });
   const grades = h("span", { class: "grades", role: "group", "aria-label": "Grade" });
   const on = (what: string) => () => page.selected && act(page.selected.side, page.selected.id, what);
@@ -264,21 +298,38 @@ function toolbar(
   const add = button("Add a document", () => {
     const { state } = page;
     const id = [...LETTERS].find((letter) => !state.grades.has(letter))!;
-    page.set({ grades: new Map(state.grades).set(id, 1), lists: [[...state.lists[0], id], [...state.lists[1], id]] }, `${id} is added.`);
+    page.set(
+      {
+        grades: new Map(state.grades).set(id, 1),
+        lists: [
+          [...state.lists[0], id],
+          [...state.lists[1], id],
+        ],
+      },
+      `${id} is added.`,
+    );
     focus(page.selected?.side ?? 0, id);
   });
-  const own = h("div", { class: "own", role: "toolbar", "aria-label": "Selected document" }, title, grades, up, down, erase);
+  const own = h(
+    "div",
+    { class: "own", role: "toolbar", "aria-label": "Selected document" },
+    title,
+    grades,
+    up,
+    down,
+    erase,
+  );
   const hint = h(
     "p",
-    { class: "note hint" },
+    { class: "note hint", id: "keys" },
     "Drag a document, or select it: ",
     h("kbd", {}, "↑"),
     h("kbd", {}, "↓"),
     " move it, digits grade it, ",
     h("kbd", {}, "-"),
-    " makes it unjudged. Bars show what each rank adds.",
+    " makes it unjudged. The bars show each rank's contribution.",
   );
-  const node = h("div", { class: "dock" }, hint, own, add);
+  const node = h("div", { class: "dock" }, hint, own);
   let drawn = "";
 
   function draw(): void {
@@ -293,7 +344,7 @@ function toolbar(
     put(title, h("b", {}, selected.id), h("span", {}, ` in ${LISTS[selected.side]}`));
     up.disabled = place === 0;
     down.disabled = place < 0;
-    // Buttons that stay the same keep the focus.
+    // Keep the buttons unless the scale changes, so that they keep the focus.
     if (drawn !== String(state.scale)) {
       const all: Grade[] = [null, ...Array.from({ length: state.scale + 1 }, (_, each) => each)];
       const one = (each: Grade): HTMLElement =>
@@ -301,7 +352,9 @@ function toolbar(
       put(grades, all.map(one));
     }
     drawn = String(state.scale);
-    [...grades.children].forEach((each, i) => each.setAttribute("aria-pressed", String(i === (grade === null ? 0 : grade + 1))));
+    [...grades.children].forEach((each, i) =>
+      each.setAttribute("aria-pressed", String(i === (grade === null ? 0 : grade + 1))),
+    );
   }
-  return { node, draw };
+  return { node, add, draw };
 }

@@ -1,4 +1,4 @@
-// The playground: two rankings of a few documents, and everything that follows from them.
+// The playground: two rankings of a few documents, their scores and the arithmetic behind them.
 import { button, copyButton, h, put, say } from "../dom.ts";
 import { Looks } from "../looks.ts";
 import { rankings } from "./lists.ts";
@@ -23,7 +23,7 @@ function start(): void {
     try {
       history.replaceState(null, "", `#${toHash(state)}`);
     } catch {
-      // A page within a frame may have no address of its own.
+      // A page in a frame may have no address of its own.
     }
   };
   const draw = (): void => {
@@ -36,7 +36,7 @@ function start(): void {
     state = next;
     scores = scoresOf(state);
     later();
-    // Browsers allow so many changes of the address a second only.
+    // Browsers limit how often a page may change its address.
     clearTimeout(addressing);
     addressing = window.setTimeout(address, 150);
   };
@@ -56,7 +56,7 @@ function start(): void {
     },
     looks,
     set(patch: Patch, said?: string) {
-      // A drag, or a slider on its way, is undone as a whole.
+      // A whole drag, or a whole movement of a slider, is one step to undo.
       const keys = Object.keys(patch).join();
       const goesOn = keys === last.keys && /^(gain|base|k)$/.test(keys) && performance.now() - last.time < 1000;
       if (!moving && !goesOn) past.push(state);
@@ -101,7 +101,11 @@ function start(): void {
         {},
         h("p", { class: "kicker" }, "gainful playground", toSite && " · ", toSite),
         h("h1", {}, "What is this ranking worth?"),
-        h("p", { class: "lead" }, "Reorder the documents, change their grades or the settings, and watch every measure, its arithmetic, and what other tools would print."),
+        h(
+          "p",
+          { class: "lead" },
+          "Reorder the documents, change their grades or the settings, and watch every measure, its arithmetic and the values of other tools.",
+        ),
         h("div", { class: "buttons" }, link, undo, restart),
       ),
       h(
@@ -111,14 +115,19 @@ function start(): void {
         h(
           "div",
           { class: "right" },
-          h("section", { class: "settings", "aria-labelledby": "settings-title" }, h("h2", { id: "settings-title", class: "hidden" }, "Settings"), details),
+          h(
+            "section",
+            { class: "settings", "aria-labelledby": "settings-title" },
+            h("h2", { id: "settings-title", class: "hidden" }, "Settings"),
+            details,
+          ),
           parts.slice(3).map((each) => (each as { node: HTMLElement }).node),
         ),
       ),
       spoken,
     ),
   );
-  // Wide pages have the settings always open.
+  // The settings are always open on wide pages.
   const wide = matchMedia("(min-width: 1100px)");
   const follow = (): void => void (details.open = wide.matches);
   wide.addEventListener("change", follow);
@@ -141,7 +150,7 @@ function start(): void {
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 
-  // What tests and consoles may ask: of any state, given as it stands in an address.
+  // For tests and consoles: everything that the page computes for a link.
   const ask = (hash: string): unknown => {
     const wanted = fromHash(hash);
     const { worked, shared } = scoresOf(wanted);

@@ -1,4 +1,4 @@
-// What the parts of the playground share.
+// The interface between the playground and its parts.
 import type { Looks } from "../looks.ts";
 import type { Scores } from "./scores.ts";
 import type { Patch, Side, State } from "./state.ts";
@@ -7,12 +7,12 @@ export interface Playground {
   readonly state: State;
   readonly scores: Scores;
   readonly looks: Looks;
-  /** The document that the toolbar acts on. */
+  /** The document to which the toolbar applies. */
   readonly selected: { side: Side; id: string } | null;
-  /** Changes the state; a screen reader reads what is said, followed by the scores. */
+  /** Change the state; screen readers announce the message, followed by the scores. */
   set(patch: Patch, said?: string): void;
   select(side: Side, id: string | null): void;
-  /** Draws at once what waits for the next frame. */
+  /** Draw pending changes at once. */
   now(): void;
 }
 

@@ -1,4 +1,4 @@
-// What follows from the lists and the settings: scores, curves, the arithmetic, and what other tools print.
+// Results: scores, curves, the arithmetic and the values of other tools.
 import { type Child, copyButton, fixed, h, listed, plain, put, say, signed, svg, tableBox } from "../dom.ts";
 import { swatch } from "../page.ts";
 import { LISTS, type Playground } from "./page.ts";
@@ -14,24 +14,36 @@ interface Part {
 const part = (id: string, title: string, ...children: (Child | Child[])[]): HTMLElement =>
   h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
 
-/** Counts and gains as they are, everything else with four places. */
+/** Counts and gains without trailing zeros, other values with four decimals. */
 const cellText = (column: string, value: number | null | undefined): string =>
   value == null ? "" : /^(ideal )?gain$|^relevant$|^found$/.test(column) ? plain(value) : fixed(value);
-/** An integer as it is, any other number with four places. */
+/** Integers without decimals, other numbers with four. */
 const number = (value: number): string => (Number.isInteger(value) ? plain(value) : fixed(value));
-const list = (page: Playground, side: Side): HTMLElement => h("span", { class: "system" }, swatch(page, side), LISTS[side]);
+const minus = (text: string): string => text.replaceAll(" - ", " − ");
+const list = (page: Playground, side: Side): HTMLElement =>
+  h("span", { class: "system" }, swatch(page, side), LISTS[side]);
 
-/** A path through the values at ranks 1, 2, ...; null where it is not drawn. */
+/** A path through the values at ranks 1, 2, ... */
 const pathOf = (values: number[], x: (rank: number) => number, y: (value: number) => number): string =>
   values.map((value, r) => `${r ? "L" : "M"}${x(r + 1).toFixed(1)} ${y(value).toFixed(1)}`).join("");
 
-/** All measures of both lists; the one that is chosen is what the curves, the arithmetic and the tools are about. */
+/** Tiles with every measure of both lists; the chosen one determines the sections below. */
 export function measures(page: Playground): Part {
   const tiles = NAMES.map((name) => {
-    const input = h("input", { type: "radio", name: "measure", value: name, onchange: () => page.set({ measure: name }, `${name}.`) });
-    const [title, spark] = [h("span", { class: "name" }), svg("svg", { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" })];
+    const input = h("input", {
+      type: "radio",
+      name: "measure",
+      value: name,
+      onchange: () => page.set({ measure: name }, `${name}.`),
+    });
+    const [title, spark] = [
+      h("span", { class: "name" }),
+      svg("svg", { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" }),
+    ];
     const values = SIDES.map(() => h("span", { class: "value" }));
-    const lines = SIDES.map((side) => h("span", { class: "line" }, swatch(page, side), h("span", { class: "hidden" }, LISTS[side]), values[side]));
+    const lines = SIDES.map((side) =>
+      h("span", { class: "line" }, swatch(page, side), h("span", { class: "hidden" }, LISTS[side]), values[side]),
+    );
     const node = h("label", { class: "tile", title: tools.measures[name].claim }, input, title, spark, lines);
     return { name, node, input, title, spark, values };
   });
@@ -40,7 +52,12 @@ export function measures(page: Playground): Part {
     "section",
     { id: "scores", "aria-labelledby": "scores-title" },
     h("h2", { id: "scores-title", class: "hidden" }, "Scores"),
-    h("fieldset", { class: "tiles" }, h("legend", { class: "hidden" }, "Measure"), tiles.map((tile) => tile.node)),
+    h(
+      "fieldset",
+      { class: "tiles" },
+      h("legend", { class: "hidden" }, "Measure"),
+      tiles.map((tile) => tile.node),
+    ),
     claim,
   );
   function draw(): void {
@@ -50,12 +67,20 @@ export function measures(page: Playground): Part {
       say(title, name + at(state));
       const worked = scores.worked[name];
       const k = state.k ?? scores.depth;
-      const most = Math.max(1e-12, ...worked.flatMap(({ curve }) => curve.slice(0, k)), ...(scores.shared[name].ideal ?? [1]).slice(0, k));
+      const most = Math.max(
+        1e-12,
+        ...worked.flatMap(({ curve }) => curve.slice(0, k)),
+        ...(scores.shared[name].ideal ?? [1]).slice(0, k),
+      );
       put(
         spark,
         SIDES.map((side) =>
           svg("path", {
-            d: pathOf(worked[side].curve.slice(0, k), (rank) => (100 * (rank - 1)) / Math.max(1, k - 1), (value) => 26 - (24 * value) / most),
+            d: pathOf(
+              worked[side].curve.slice(0, k),
+              (rank) => (100 * (rank - 1)) / Math.max(1, k - 1),
+              (value) => 26 - (24 * value) / most,
+            ),
             stroke: `var(--hue-${side})`,
             "vector-effect": "non-scaling-stroke",
           }),
@@ -103,7 +128,13 @@ export function curves(page: Playground): Part {
     const rank = pointed ?? k;
     const picture = svg(
       "svg",
-      { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${measure} of both lists by rank; the arithmetic below has the values` },
+      {
+        viewBox: `0 0 ${width} ${height}`,
+        width,
+        height,
+        role: "img",
+        "aria-label": `${measure} of both lists by rank; the arithmetic below has the values`,
+      },
       ...ticks.map((value) => svg("path", { class: "grid", d: `M${left} ${y(value)}H${right}` })),
       ...ticks.map((value) => svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, plain(value))),
       ...ranks.map((each) =>
@@ -113,9 +144,16 @@ export function curves(page: Playground): Part {
       pointed === null ? null : svg("path", { class: "pointed", d: `M${x(pointed)} ${top}V${bottom}` }),
       ideal && svg("path", { class: "ideal", d: pathOf(ideal, x, y) }),
       ...SIDES.map((side) =>
-        svg("path", { class: "curve", d: pathOf(worked[side].curve, x, y), stroke: looks.hue(side), "stroke-dasharray": looks.dash(side, 2).join(" ") || null }),
+        svg("path", {
+          class: "curve",
+          d: pathOf(worked[side].curve, x, y),
+          stroke: looks.hue(side),
+          "stroke-dasharray": looks.dash(side, 2).join(" ") || null,
+        }),
       ),
-      ...SIDES.map((side) => svg("circle", { cx: x(rank), cy: y(worked[side].curve[rank - 1] ?? 0), r: 4, fill: looks.hue(side) })),
+      ...SIDES.map((side) =>
+        svg("circle", { cx: x(rank), cy: y(worked[side].curve[rank - 1] ?? 0), r: 4, fill: looks.hue(side) }),
+      ),
     );
     const rankAt = (event: MouseEvent): number => {
       const inside = event.clientX - picture.getBoundingClientRect().left;
@@ -131,8 +169,17 @@ export function curves(page: Playground): Part {
     put(
       legend,
       h("span", {}, `${measure} at rank ${rank}`),
-      SIDES.map((side) => h("span", {}, list(page, side), " ", h("span", { class: "number" }, fixed(worked[side].curve[rank - 1] ?? 0)))),
-      ideal && h("span", {}, h("span", { class: "system" }, h("span", { class: "swatch line" }), "ideal"), " ", h("span", { class: "number" }, fixed(ideal[rank - 1] ?? 0))),
+      SIDES.map((side) =>
+        h("span", {}, list(page, side), " ", h("span", { class: "number" }, fixed(worked[side].curve[rank - 1] ?? 0))),
+      ),
+      ideal &&
+        h(
+          "span",
+          {},
+          h("span", { class: "system" }, h("span", { class: "swatch line" }), "ideal"),
+          " ",
+          h("span", { class: "number" }, fixed(ideal[rank - 1] ?? 0)),
+        ),
     );
   }
   return { node, draw };
@@ -147,11 +194,17 @@ function stepsOf(page: Playground, side: Side): string {
   const name = measureText(state);
   const column = (columns: Column[], text: string): number[] =>
     (columns.find((each) => each.name === text)?.values ?? []).slice(0, k).map((value) => value ?? 0);
-  const terms = (values: number[]): string => values.filter((value) => value > 0).map(number).join(" + ") || "0";
+  const terms = (values: number[]): string =>
+    values
+      .filter((value) => value > 0)
+      .map(number)
+      .join(" + ") || "0";
   if (worked.undefined) return `${name} is 0: ${worked.undefined}.`;
   if (measure === "RR") {
     const first = worked.adds.findIndex((value) => value > 0) + 1;
-    return first && first <= k ? `${name} = 1 / ${first} = ${number(worked.value)}` : `${name} = 0: no relevant document${state.k ? ` in the top ${k}` : ""}.`;
+    return first && first <= k
+      ? `${name} = 1 / ${first} = ${number(worked.value)}`
+      : `${name} = 0: no relevant document${state.k ? ` in the top ${k}` : ""}.`;
   }
   const adds = terms(worked.adds.slice(0, k));
   if (measure === "CG" || measure === "DCG" || measure === "ERR") return `${name} = ${adds} = ${number(worked.value)}`;
@@ -161,7 +214,10 @@ function stepsOf(page: Playground, side: Side): string {
     return `${name} = (${adds}) / ${relevant} = ${number(total)} / ${relevant} = ${number(worked.value)}`;
   }
   const total = measure.replace("n", "");
-  const [own, ideal] = [column(worked.columns, total).at(-1) ?? 0, column(scores.shared[measure].columns, `ideal ${total}`).at(-1) ?? 0];
+  const [own, ideal] = [
+    column(worked.columns, total).at(-1) ?? 0,
+    column(scores.shared[measure].columns, `ideal ${total}`).at(-1) ?? 0,
+  ];
   return `${total} = ${adds} = ${number(own)}; ${name} = ${number(own)} / ${number(ideal)} = ${number(worked.value)}`;
 }
 
@@ -174,7 +230,12 @@ export function arithmetic(page: Playground): Part {
     { class: "segments which-list" },
     h("legend", { class: "hidden" }, "List of the arithmetic"),
     SIDES.map((side) =>
-      h("label", {}, h("input", { type: "radio", name: "of", checked: !side, onchange: () => (table.dataset.only = String(side)) }), h("span", {}, LISTS[side])),
+      h(
+        "label",
+        {},
+        h("input", { type: "radio", name: "of", checked: !side, onchange: () => (table.dataset.only = String(side)) }),
+        h("span", {}, LISTS[side]),
+      ),
     ),
   );
   table.dataset.only = "0";
@@ -184,7 +245,9 @@ export function arithmetic(page: Playground): Part {
     "arithmetic",
     "Arithmetic",
     formula,
-    SIDES.map((side) => h("div", { class: "result", id: `steps-${side}` }, list(page, side), steps[side], copies[side])),
+    SIDES.map((side) =>
+      h("div", { class: "result", id: `steps-${side}` }, list(page, side), steps[side], copies[side]),
+    ),
     toggle,
     tableBox("Arithmetic, rank by rank", table),
   );
@@ -193,16 +256,20 @@ export function arithmetic(page: Playground): Part {
     const { measure } = state;
     const worked = scores.worked[measure];
     const shared = scores.shared[measure].columns;
-    const [discount, ideal] = [shared.filter(({ name }) => name === "discount"), shared.filter(({ name }) => name !== "discount")];
-    say(formula, tools.measures[measure].formula);
+    const [discount, ideal] = [
+      shared.filter(({ name }) => name === "discount"),
+      shared.filter(({ name }) => name !== "discount"),
+    ];
+    say(formula, minus(tools.measures[measure].formula));
     SIDES.forEach((side) => say(steps[side]!, stepsOf(page, side)));
-    // Without a document or a judgment there is nothing that the command could explain.
+    // The command needs at least one document and one judgment.
     const isJudged = [...state.grades.values()].some((grade) => grade !== null);
     SIDES.forEach((side) => (copies[side]!.disabled = !isJudged || !state.lists[side].length));
     const rows = Array.from({ length: state.k ?? scores.depth }, (_, r) => r);
     const gains = gainsOf(state.gain, state.scale);
-    // A gain that is the grade would be there twice.
-    const isTold = ({ name }: Column): boolean => name !== "gain" || measure === "ERR" || gains.some((gain, grade) => gain !== grade);
+    // Linear gains would repeat the column of grades.
+    const isTold = ({ name }: Column): boolean =>
+      name !== "gain" || measure === "ERR" || gains.some((gain, grade) => gain !== grade);
     const own = SIDES.map((side) => worked[side].columns.filter(isTold));
     const cell = ({ name, values }: Column, r: number, kind = ""): HTMLElement =>
       h("td", { class: `number ${kind}` }, cellText(name, values[r]));
@@ -216,13 +283,22 @@ export function arithmetic(page: Playground): Part {
       h(
         "thead",
         {},
-        h("tr", {}, h("td", { colspan: 1 + discount.length }), groups, ideal.length ? h("th", { scope: "colgroup", colspan: ideal.length, class: "group" }, "ideal list") : null),
+        h(
+          "tr",
+          {},
+          h("td", { colspan: 1 + discount.length }),
+          groups,
+          ideal.length ? h("th", { scope: "colgroup", colspan: ideal.length, class: "group" }, "ideal list") : null,
+        ),
         h(
           "tr",
           {},
           head("rank"),
           discount.map(({ name }) => head(name)),
-          SIDES.flatMap((side) => [head("grade", `of-${side} first`), ...own[side]!.map(({ name }) => head(name, `of-${side}`))]),
+          SIDES.flatMap((side) => [
+            head("grade", `of-${side} first`),
+            ...own[side]!.map(({ name }) => head(name, `of-${side}`)),
+          ]),
           ideal.map(({ name }, i) => head(name.replace("ideal ", ""), i ? "" : "first")),
         ),
       ),
@@ -268,7 +344,10 @@ export function others(page: Playground): Part {
     const { agrees, differs } = tools.measures[state.measure];
     if (!found.length) {
       say(summary, `No tool's conventions for ${name} are recorded.`);
-      say(notes, [agrees && `Agrees with: ${agrees}.`, differs && `Differs from: ${differs}.`].filter(Boolean).join(" "));
+      say(
+        notes,
+        [agrees && `Agrees with: ${agrees}.`, differs && `Differs from: ${differs}.`].filter(Boolean).join(" "),
+      );
       return;
     }
     const names = found.flatMap((each) => each.tools).length;
@@ -294,7 +373,13 @@ export function others(page: Playground): Part {
       h(
         "thead",
         {},
-        h("tr", {}, h("th", { scope: "col" }, "Tool or paper"), SIDES.map((side) => h("th", { scope: "col", class: "number" }, LISTS[side])), h("th", { scope: "col" }, "What is different from your settings")),
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Tool or paper"),
+          SIDES.map((side) => h("th", { scope: "col", class: "number" }, LISTS[side])),
+          h("th", { scope: "col" }, "Difference from your settings"),
+        ),
       ),
       h(
         "tbody",
@@ -303,11 +388,20 @@ export function others(page: Playground): Part {
           h(
             "tr",
             {},
-            h("th", { scope: "row" }, known.flatMap((tool, i) => [i ? ", " : "", h("span", { class: "tool" }, tool)])),
-            values.map((value, side) =>
-              h("td", { class: `number${value > values[1 - side]! + 1e-12 ? " best" : ""}` }, Number.isNaN(value) ? "no value" : fixed(value)),
+            h(
+              "th",
+              { scope: "row" },
+              known.flatMap((tool, i) => [i ? ", " : "", h("span", { class: "tool" }, tool)]),
+              h("small", { class: "below" }, minus(words.join("; "))),
             ),
-            h("td", { class: "text" }, words.join("; ") || "nothing"),
+            values.map((value, side) =>
+              h(
+                "td",
+                { class: `number${value > values[1 - side]! + 1e-12 ? " best" : ""}` },
+                Number.isNaN(value) ? "no value" : fixed(value),
+              ),
+            ),
+            h("td", { class: "text" }, minus(words.join("; ")) || "none"),
           ),
         ),
       ),
@@ -317,7 +411,7 @@ export function others(page: Playground): Part {
   return { node, draw };
 }
 
-/** The chosen measure of both lists, in short: where lists are being changed. */
+/** The chosen measure of both lists in one line, shown next to the lists. */
 export function current(page: Playground): Part {
   const node = h("p", { class: "current" });
   function draw(): void {
@@ -326,8 +420,11 @@ export function current(page: Playground): Part {
     put(
       node,
       h("strong", {}, state.measure + at(state)),
-      SIDES.map((side) => h("span", {}, list(page, side), " ", h("span", { class: "number" }, fixed([one, two][side]!.value)))),
-      h("span", { class: "number difference" }, signed(two.value - one.value)),
+      SIDES.map((side) => {
+        const name = h("span", { class: "hidden" }, LISTS[side]);
+        return h("span", { class: "system number" }, swatch(page, side), name, fixed([one, two][side]!.value));
+      }),
+      h("span", { class: "number difference", title: "List 2 minus List 1" }, signed(two.value - one.value)),
     );
   }
   return { node, draw };
@@ -335,4 +432,3 @@ export function current(page: Playground): Part {
 
 export const announcement = ({ measure, ...state }: State, scores: Playground["scores"]): string =>
   `${measure}${at({ measure, ...state })}: ${SIDES.map((side) => `${LISTS[side]} ${fixed(scores.worked[measure as Name][side].value)}`).join(", ")}.`;
-

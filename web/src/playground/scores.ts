@@ -1,4 +1,4 @@
-// Every measure of both lists, its arithmetic, and what other tools compute. Cumulated gain is the report's.
+// All measures of both lists, their arithmetic and other tools' values. The report's module computes cumulated gain.
 import type { Report } from "../decode.ts";
 import { type Cumulated, divisors, eachIdealLevel, isDiscounted, isNormalised, levelOrder, Live } from "../measures.ts";
 import { hasBase } from "../views/controls.ts";
@@ -17,42 +17,44 @@ import {
 } from "./state.ts";
 import tools from "./tools.json";
 
-/** A column of the arithmetic, rank by rank; null where there is nothing to show. */
+/** A column of the arithmetic, by rank; null is an empty cell. */
 export interface Column {
   name: string;
   values: (number | null)[];
 }
 
-/** What a measure has at every rank of a list, and how it came about. */
+/** One measure of one list, with its arithmetic. */
 export interface Worked {
   columns: Column[];
-  /** What each rank adds to the sum. */
+  /** The contribution of each rank to the sum. */
   adds: number[];
-  /** The measure as if the list were cut at every rank. */
+  /** The measure at every cutoff. */
   curve: number[];
   value: number;
-  /** Why there is nothing to divide by, where that is so. */
+  /** Set if the measure is undefined: the reason. */
   undefined?: string;
 }
 
-/** What two lists share in a measure. */
+/** The part of a measure that both lists share. */
 export interface Shared {
   columns: Column[];
   ideal: number[] | null;
 }
 
 export interface Scores {
-  /** So many ranks have a value: to the end of the longest list there can be, or to the cutoff. */
+  /** The number of ranks with values. */
   depth: number;
   worked: Record<Name, [Worked, Worked]>;
   shared: Record<Name, Shared>;
 }
 
-/** Lists and judgments as the report has them: one query, systems that are lists. */
+/** The lists as systems of a report with one query. */
 function reportOf(lists: Grade[][], pool: Grade[], scale: number, depth: number): Report {
   const levels = Array.from({ length: scale + 1 }, (_, level) => level);
   const grades = new Uint8Array(lists.length * depth);
-  lists.forEach((list, s) => list.slice(0, depth).forEach((grade, r) => (grades[s * depth + r] = grade === null ? 1 : grade + 2)));
+  lists.forEach((list, s) =>
+    list.slice(0, depth).forEach((grade, r) => (grades[s * depth + r] = grade === null ? 1 : grade + 2)),
+  );
   return {
     systems: lists.map(String),
     queries: ["q"],
@@ -89,7 +91,7 @@ const running = (terms: number[]): number[] => {
   return terms.map((term) => (total += term));
 };
 
-/** The pool's gains from the best down, as far as they are above 0. */
+/** The gains of the ideal list. */
 function idealGains(report: Report, gains: number[]): number[] {
   const found: number[] = [];
   const order = levelOrder(gains).filter((level) => gains[level]! > 0);
@@ -101,7 +103,13 @@ function idealGains(report: Report, gains: number[]): number[] {
 
 const NOTHING = "no document has a gain above 0, so there is nothing to divide by and the score is 0";
 
-function cumulated(name: Cumulated, state: State, report: Report, lists: Grade[][], k: number): [[Worked, Worked], Shared] {
+function cumulated(
+  name: Cumulated,
+  state: State,
+  report: Report,
+  lists: Grade[][],
+  k: number,
+): [[Worked, Worked], Shared] {
   const live = liveOf(name, state, report);
   const total = name.replace("n", "");
   const { depth } = report;
@@ -178,7 +186,7 @@ function reciprocalRank(list: Grade[], depth: number, k: number): Worked {
   };
 }
 
-/** A user stops at a document with probability gain / (1 + the highest gain there can be), gains being 2^grade - 1. */
+/** ERR: a user stops at a document with probability gain / (1 + highest gain), where gain is 2^grade - 1. */
 function expectedReciprocalRank(list: Grade[], scale: number, depth: number, k: number): Worked {
   const gains = gainsOf("exp2", scale);
   const own = Array.from({ length: depth }, (_, r) => gains[list[r] ?? -1] ?? 0);
@@ -205,7 +213,7 @@ function expectedReciprocalRank(list: Grade[], scale: number, depth: number, k: 
   };
 }
 
-/** After so many ranks nothing changes. */
+/** The rank after which no measure changes. */
 function depthOf({ k, lists, grades }: State): number {
   const judged = [...grades.values()].filter((grade) => grade !== null).length;
   return Math.max(1, k ?? 0, ...lists.map((list) => list.length), judged);
@@ -236,31 +244,31 @@ export function scoresOf(state: State): Scores {
   return found;
 }
 
-/** The conventions that matter for a measure of one list, each as a text. */
+/** The conventions that affect a measure of one list, by dimension. */
 export type Conventions = Record<string, string>;
 
-/** What tools and papers compute: those together that do the same as far as it makes a difference. */
+/** The tools and papers that give the same values for the same reasons. */
 export interface Others {
   tools: string[];
   values: [number, number];
-  /** How they depart from what is set, in words. */
+  /** Their departures from the settings, in words. */
   different: string[];
 }
 
-/** The conventions as they are set; the dimensions in the order in which Python tries them. */
+/** The conventions of the settings. */
 function conventionsOf(state: State): Conventions {
   const { measure, discount, base } = state;
   if (measure === "AP") return { divisor: tools.measures.AP.divisor, undefined: "zero" };
   if (!isCumulated(measure)) return { undefined: "zero" };
   const found: Conventions = { gain: gainText(state.gain) };
   if (isNormalised(state as Measured)) Object.assign(found, { ideal: "judged", undefined: "zero" });
-  // With log_b(j + 1) the base cancels out of what is normalised.
+  // The base of log_b(j + 1) cancels out of normalised measures.
   const isBased = hasBase(discount) && !(discount === "burges2005" && isNormalised(state as Measured));
   if (isDiscounted(state as Measured)) found.discount = isBased ? `${discount} base ${base}` : discount;
   return found;
 }
 
-/** A list's score under some conventions; NaN where a tool leaves it out. */
+/** A list's score under the given conventions; NaN if the query would be left out. */
 function scoreUnder(conventions: Conventions, state: State, side: Side): number {
   const list = gradesOf(state, state.lists[side]);
   const pool = [...state.grades.values()];
@@ -273,7 +281,8 @@ function scoreUnder(conventions: Conventions, state: State, side: Side): number 
   if (measure === "AP") {
     const count = (grades: Grade[]): number => grades.filter((grade) => (grade ?? 0) > 0).length;
     const relevant = count(pool);
-    const by = { retrieved: count(list.slice(0, k)), capped: Math.min(relevant, k), k }[conventions.divisor!] ?? relevant;
+    const by =
+      { retrieved: count(list.slice(0, k)), capped: Math.min(relevant, k), k }[conventions.divisor!] ?? relevant;
     return relevant && by ? (averagePrecision(list, relevant, depth, k).columns[3]!.values[k - 1] ?? 0) / by : nothing;
   }
   const [discount, base = "2"] = (conventions.discount ?? "none").split(" base ");
@@ -288,20 +297,24 @@ function scoreUnder(conventions: Conventions, state: State, side: Side): number 
   }
   const total = liveOf(measure.replace("n", "") as Cumulated, formula, report);
   const highest = Math.max(...gainsOf(gain, scale));
-  const ideal = conventions.ideal === "uncut" ? total.ideals[depth - 1]! : sum([...total.divisors.subarray(0, k)].map((by) => highest / by));
+  const ideal =
+    conventions.ideal === "uncut"
+      ? total.ideals[depth - 1]!
+      : sum([...total.divisors.subarray(0, k)].map((by) => highest / by));
   return ideal > 0 ? total.curves[k - 1]! / ideal : nothing;
 }
 
 const sum = (terms: number[]): number => terms.reduce((one, other) => one + other, 0);
 
-/** The conventions of a tool: what it has itself, and otherwise what is set. */
+/** The conventions of a tool; the settings decide the dimensions that it leaves open. */
 function adopted(values: Record<string, string[] | undefined>, set: Conventions, state: State): Conventions {
   return Object.fromEntries(
     Object.entries(set).map(([name, value]) => {
       const allowed = values[name];
       if (!allowed || allowed.includes(value)) return [name, value];
-      // A discount is written with its base, unless the base cancels out.
-      const isPossible = (each: string): boolean => isNormalised(state as Measured) || / base /.test(each) || !hasBase(each);
+      // Discounts include their base unless it cancels out.
+      const isPossible = (each: string): boolean =>
+        isNormalised(state as Measured) || / base /.test(each) || !hasBase(each);
       return [name, name === "discount" ? allowed.find(isPossible)! : allowed[0]!];
     }),
   );
@@ -326,9 +339,11 @@ export function othersOf(state: State): Others[] {
     const divisor = [tools.measures[measure].divisor];
     const own = adopted({ divisor, ...(values as Record<string, string[]>) }, set, state);
     const wanted = scores(own);
-    // Without the departures that make no difference here: the fewest that give the same.
+    // Drop departures that make no difference here: keep the smallest set with the same values.
     const departed = Object.keys(set).filter((each) => own[each] !== set[each]);
-    const subsets = Array.from({ length: 1 << departed.length }, (_, bits) => departed.filter((_, i) => bits & (1 << i)));
+    const subsets = Array.from({ length: 1 << departed.length }, (_, bits) =>
+      departed.filter((_, i) => bits & (1 << i)),
+    );
     const needed = subsets
       .sort((one, other) => one.length - other.length)
       .find((each) => isSame(scores({ ...set, ...Object.fromEntries(each.map((key) => [key, own[key]!])) }), wanted))!;

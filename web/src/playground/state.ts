@@ -1,4 +1,4 @@
-// What the reader has set: documents, two rankings of them, and the measure's parameters. The address holds all of it.
+// The state: documents, two rankings of them, and the measure's parameters. The address holds all of it.
 import { isDiscounted, type Cumulated } from "../measures.ts";
 import { plain } from "../dom.ts";
 import { readBase } from "../state.ts";
@@ -9,7 +9,7 @@ export type Name = Cumulated | "AP" | "RR" | "ERR";
 export const NAMES = Object.keys(tools.measures) as Name[];
 /** A document's grade; null is unjudged. */
 export type Grade = number | null;
-/** Names of gain maps, or the gain of every grade from 0 on. */
+/** The name of a gain map, or the gains of grades 0, 1, 2, ... */
 export type Gain = "linear" | "exp2" | "binary" | number[];
 export type Side = 0 | 1;
 export const SIDES = [0, 1] as const;
@@ -25,7 +25,7 @@ export interface State {
   base: number | "e";
   /** The cutoff; null is none. */
   k: number | null;
-  /** The highest grade there can be. */
+  /** The highest possible grade. */
   scale: number;
 }
 
@@ -52,7 +52,7 @@ export const missed = (state: State, side: Side): string[] =>
 /** The grades of a list in its order. */
 export const gradesOf = (state: State, ids: readonly string[]): Grade[] => ids.map((id) => state.grades.get(id)!);
 
-/** The gain of every grade from 0 on. */
+/** The gains of grades 0, 1, 2, ... */
 export function gainsOf(gain: Gain, scale: number): number[] {
   const grades = Array.from({ length: scale + 1 }, (_, grade) => grade);
   if (typeof gain !== "string") return grades.map((grade) => gain[grade] ?? 0);
@@ -61,7 +61,7 @@ export function gainsOf(gain: Gain, scale: number): number[] {
 
 export const gainText = (gain: Gain): string => (typeof gain === "string" ? gain : gain.map(plain).join("-"));
 
-/** A measure as gainful writes it: its parameters where they are not the usual ones. */
+/** A measure as gainful writes it, without default parameters. */
 export function measureText(state: State, name = state.measure): string {
   const parts: string[] = [];
   if (isCumulated(name)) {
@@ -93,7 +93,7 @@ export function command(state: State, side: Side): string {
     .join(" ");
 }
 
-/** The whole state as it stands in the address, so that a link means the same in later versions. */
+/** The address of a state. Defaults are included, so that a link keeps its meaning if defaults change. */
 export function toHash(state: State): string {
   return [
     `docs=${[...state.grades].map(([id, grade]) => `${id}${grade ?? "-"}`).join("")}`,
@@ -107,13 +107,15 @@ export function toHash(state: State): string {
   ].join("&");
 }
 
-/** A state from the address; what cannot be read there is as at the start. */
+/** Read a state from an address; invalid parts get their initial values. */
 export function fromHash(hash: string): State {
   const found = new Map([...new URLSearchParams(hash.replace(/^#/, ""))]);
   const text = (key: string): string => found.get(key) ?? "";
   const state = { ...START };
   if (/^([a-z][0-9-])+$/.test(text("docs"))) {
-    const pairs = text("docs").match(/../g)!.map((pair): [string, Grade] => [pair[0]!, pair[1] === "-" ? null : +pair[1]!]);
+    const pairs = text("docs")
+      .match(/../g)!
+      .map((pair): [string, Grade] => [pair[0]!, pair[1] === "-" ? null : +pair[1]!]);
     state.grades = new Map(pairs);
   }
   const list = (side: Side): string[] => {
@@ -133,18 +135,19 @@ export function fromHash(hash: string): State {
   state.k = text("k") === "all" ? null : Number.isInteger(k) && k >= 1 && k <= LETTERS.length ? k : START.k;
   const weights = text("gain").split("-").map(Number);
   if (["linear", "exp2", "binary"].includes(text("gain"))) state.gain = text("gain") as Gain;
-  else if (weights.length === state.scale + 1 && weights.every((gain) => gain >= 0 && gain <= 1e6)) state.gain = weights;
+  else if (weights.length === state.scale + 1 && weights.every((gain) => gain >= 0 && gain <= 1e6))
+    state.gain = weights;
   return state;
 }
 
-/** A list in which a document has another place; null is among those that were not retrieved. */
+/** Move a document to another place in a list; place null removes it from the list. */
 export function placed(state: State, side: Side, id: string, place: number | null): Patch {
   const list = state.lists[side].filter((each) => each !== id);
   if (place !== null) list.splice(place, 0, id);
   return { lists: side ? [state.lists[0], list] : [list, state.lists[1]] };
 }
 
-/** Another grade for a document; one above the scale lifts the scale, and weights follow it. */
+/** Change a document's grade; a grade above the scale raises the scale. */
 export function graded(state: State, id: string, grade: Grade): Patch {
   const scale = Math.max(state.scale, grade ?? 0);
   return { grades: new Map(state.grades).set(id, grade), ...scaled(state, scale) };
