@@ -1,4 +1,4 @@
-"""Texts of measures: what is read, what is written, and what is said about mistakes."""
+"""Texts of measures: parsing, canonical texts, and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gainful.measures.precision import P, Rprec
 
 
 def said(text: str) -> str:
-    """The whole message, with its hint, of the error that a text causes."""
+    """Return the error message of a text, with its hint."""
     with pytest.raises(UsageError) as caught:
         parse(text)
     return str(caught.value)
@@ -100,7 +100,7 @@ class TestReading:
         assert str(parse(text)) == canonical
 
     def test_every_name_in_small_letters_is_itself_or_refused(self) -> None:
-        """No two of our names differ in their case only, so that none is lost."""
+        """No two of our names differ only in case."""
         assert said("rbp@5").startswith("measure: 'rbp' is ambiguous: RBP or trec_eval:rbp, which is RBP(p=0.9, ")
         for name in {*ALL_MEASURES, *SHORT_NAMES} - {"RBP", "NERR8", "NERR9", "NERR10", "NERR11"}:
             at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at_parameter()]
@@ -122,11 +122,11 @@ class TestReading:
             ("cumgain@5", "nDCG, DCG or CG"),
         ],
     )
-    def test_suggestions_go_by_meaning(self, name: str, meant: str) -> None:
+    def test_suggestions_by_meaning(self, name: str, meant: str) -> None:
         assert said(name) == f"unknown measure '{name.partition('@')[0]}'\nhint: did you mean {meant}?"
 
     @pytest.mark.parametrize("text", ["ndcg10@5", "P_", "set_F_-1", "_ndcg", "hits@"])
-    def test_what_only_looks_like_a_usual_name(self, text: str) -> None:
+    def test_names_that_only_resemble_a_usual_one(self, text: str) -> None:
         said(text)
 
     @pytest.mark.parametrize("name", DEFAULT_MEASURES)
@@ -177,7 +177,7 @@ class TestWriting:
 
     def test_equal_measures_are_one_key(self) -> None:
         assert len({parse("nDCG@10"), parse("nDCG(base=2)@10"), NDCG(cutoff=10), parse("NDCG@10")}) == 1
-        # What has no effect is no difference: gamma is for stop=rank.
+        # Parameters without effect make no difference: gamma applies to stop=rank.
         assert parse("NCU(gamma=0.5)") == parse("NCU") != parse("NCU(stop=rank, gamma=0.5)")
 
     def test_measures_differ_by_every_parameter(self) -> None:
@@ -201,7 +201,7 @@ class TestShortNames:
             ("Recall@5", "R@5"),
         ],
     )
-    def test_they_stand_for_long_ones(self, short: str, long: str) -> None:
+    def test_short_names_have_long_forms(self, short: str, long: str) -> None:
         assert parse(short) == parse(long)
         assert str(parse(short)) == long
 
@@ -211,7 +211,7 @@ class TestSeveral:
         assert [str(m) for m in parse_all(["P@5", "AP", "MAP", NDCG(), "nDCG(base=2)", "P@5"])] == ["P@5", "AP", "nDCG"]
 
     @pytest.mark.parametrize("one", ["AP", parse("AP")])
-    def test_one_needs_no_list(self, one: str | Measure) -> None:
+    def test_one_measure_without_a_list(self, one: str | Measure) -> None:
         assert parse_all(one) == [parse("AP")]
 
     def test_none_is_an_error(self) -> None:
@@ -308,7 +308,7 @@ class TestMistakes:
         assert said(text) == message
 
     @pytest.mark.parametrize("text", ["", " ", "P @ 5 @ 6", "P(rel=1", "P)@5", "@5", "P@5)", "nDCG 10", "P@(5)"])
-    def test_what_is_no_measure_at_all(self, text: str) -> None:
+    def test_texts_that_are_not_measures(self, text: str) -> None:
         assert said(text) == (
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'\n"
             "hint: for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100"
@@ -332,7 +332,7 @@ class TestMistakes:
 
 
 class TestNamesOfTrecEval:
-    """Those that there are read back: test_translation.py."""
+    """Existing names are read back in test_translation.py."""
 
     @pytest.mark.parametrize(
         ("ours", "theirs"),
@@ -343,7 +343,7 @@ class TestNamesOfTrecEval:
             ("IPrec@0.1", "iprec_at_recall_0.10"),
         ],
     )
-    def test_where_the_measure_is_the_same(self, ours: str, theirs: str) -> None:
+    def test_same_measure(self, ours: str, theirs: str) -> None:
         assert trec_eval_name(parse(ours)) == theirs
 
     @pytest.mark.parametrize(
@@ -353,5 +353,5 @@ class TestNamesOfTrecEval:
             *("AP(level=1)", "RR@10", "Success", "IPrec@0.125", "SetF(beta=2)", "F@10", "Judged@10", "NumRel(rel=2)"),
         ],
     )
-    def test_where_it_is_not(self, ours: str) -> None:
+    def test_no_equivalent(self, ours: str) -> None:
         assert trec_eval_name(parse(ours)) is None

@@ -1,4 +1,4 @@
-"""Names of other tools: which of our measures they are, and what is said where there is none."""
+"""Names of other tools: our equivalents, and errors for names without one."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_names_of_trec_eval(theirs: str, ours: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["P", "G", "binG", "Rprec"])
-def test_what_both_call_the_same(name: str) -> None:
-    """Without a prefix it is ours; with one it is what trec_eval means by it."""
+def test_names_shared_with_trec_eval(name: str) -> None:
+    """Without a prefix it is our measure; with one, trec_eval's."""
     assert texts(f"trec_eval:{name}") == ([f"P@{k}" for k in CUTOFFS] if name == "P" else [name])
     if name == "P":
         assert said("P").startswith("P: a cutoff is required")
@@ -111,7 +111,7 @@ def test_every_name_of_the_tables_is_one_of_ours() -> None:
     assert all(texts(f"trec_eval:{name}") for name in trec_eval.NAMES)
 
 
-def test_what_we_say_is_a_name_of_trec_eval_reads_back() -> None:
+def test_names_in_trec_eval_read_back() -> None:
     for name, (whole, with_at) in trec_eval.trec_eval_forms().items():
         measure = MEASURES[name]
         if whole is not None:
@@ -135,7 +135,7 @@ def test_groups() -> None:
     assert {text.split("@")[0].split("(")[0] for text in without} == {"RBP", "RBPResidual", "Unjudged"}
 
 
-def test_several_where_one_is_wanted() -> None:
+def test_several_instead_of_one() -> None:
     with pytest.raises(UsageError) as caught:
         parse("P.5,10")
     assert str(caught.value) == "measure: 'P.5,10' denotes 2 measures, not one\nhint: the first is P@5"
@@ -326,7 +326,7 @@ def test_messages(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*trec_eval.WITHOUT_EQUAL])
-def test_what_has_no_equal_says_why_and_what_comes_nearest(name: str) -> None:
+def test_names_without_an_equivalent_have_a_reason_and_a_hint(name: str) -> None:
     assert ": no equivalent here: " in said(name)
     assert "hint: the nearest is " in said(name)
 
@@ -414,7 +414,7 @@ Grades = dict[str, int]
 
 
 def gains_of(qrels: Grades, ranking: list[str], level: int) -> list[int]:
-    """What ranx adds up: grades from the level on, in list order."""
+    """The gains in ranx: grades at or above the level, in list order."""
     return [qrels.get(document, 0) if qrels.get(document, 0) >= level else 0 for document in ranking]
 
 
@@ -510,7 +510,7 @@ MADE_UP = {str(seed): made_up(seed) for seed in range(20)}
 
 
 def evaluated(measures: list[str], grades: Callable[[Grades], Grades] = dict) -> Evaluation:
-    """All that is made up, each as a query."""
+    """Random cases, each as a query."""
     judged = {query: grades(qrels) for query, (qrels, _, _) in MADE_UP.items()}
     run = {query: scores for query, (_, scores, _) in MADE_UP.items()}
     return evaluate(judged, run, measures, policy=Policy(ties="input"))
@@ -535,7 +535,7 @@ def test_ranx_of_whole_lists(metric: str, level: int) -> None:
 
 
 def test_ranx_rbp() -> None:
-    """Where grades are 0 and 1 it is the same number; else it is the highest grade times ours with gain=scaled."""
+    """With grades 0 and 1 the values are equal; otherwise it is the highest grade times ours with gain=scaled."""
 
     def binary(qrels: Grades) -> Grades:
         return {document: min(grade, 1) for document, grade in qrels.items()}
@@ -548,7 +548,7 @@ def test_ranx_rbp() -> None:
 
 
 def test_the_same_small_case_in_several_tools() -> None:
-    """Numbers that the tools themselves gave for one case; the third document is not judged."""
+    """Values printed by the tools for one case; the third document is unjudged."""
     qrels, run = {"q": {"d1": 2, "d2": 0, "d3": 1, "d4": 1}}, {"q": ["d3", "d2", "x", "d1"]}
     expected = {
         "trec_eval:ndcg": 0.594505,
@@ -579,7 +579,7 @@ def test_the_same_small_case_in_several_tools() -> None:
         ("nDCG(dcg='exp-log2')@10", "ir_measures:nDCG(dcg='exp-log2')@10 is nDCG(gain=exp2)@10 here"),
     ],
 )
-def test_what_is_written_as_elsewhere_is_recognised(text: str, hint: str) -> None:
+def test_syntax_of_other_tools_is_recognised(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as error:
         parse(text)
     assert error.value.hint == hint
