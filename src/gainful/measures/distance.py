@@ -246,7 +246,7 @@ class ThresholdP(_Thresholds):
         ThresholdP = documents with SRS >= 0.5 and URS >= 0.5 / documents with SRS >= 0.5
 
     Conventions:
-        - with srs=rank, the first k / 2 documents count as retrieved
+        - with srs=rank, documents down to rank k / 2 + 1 count as retrieved
         - no SRS reaches the threshold: undefined
 
     Reference:
