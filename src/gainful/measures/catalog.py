@@ -118,7 +118,7 @@ def parse(text: str | Measure) -> Measure:
     >>> parse("Ndcg@10"), parse("hit_rate@10"), parse("precision_at_5"), parse("F1@10")
     (nDCG@10, Success@10, P@5, F@10)
     """
-    measures = _named(text)
+    measures = _measures_of(text)
     if len(measures) != 1:
         raise UsageError(f"measure: '{text}' denotes {len(measures)} measures, not one", f"the first is {measures[0]}")
     return measures[0]
@@ -140,7 +140,7 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
         found = printable(repr(measures), 80)
         raise UsageError(f"measures: expected one or several, found {found}", 'such as ["nDCG@10", "AP"]')
-    parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
+    parsed = list(dict.fromkeys(measure for text in measures for measure in _measures_of(text)))
     if not parsed:
         raise UsageError("measures: at least one is required")
     return parsed
@@ -157,7 +157,7 @@ def asked_names(texts: Iterable[str]) -> dict[str, str]:
         match = _MEASURE.fullmatch(text)
         measures: list[Measure] = []
         with contextlib.suppress(UsageError):  # existing scores may have other names
-            measures += _named(text)
+            measures += _measures_of(text)
         if len(measures) == 1:
             is_named = match is not None and match["name"] in ALL_MEASURES
             names.setdefault(str(measures[0]), str(measures[0]) if is_named else text.strip())
@@ -185,7 +185,7 @@ def _alternatives(text: str) -> list[str]:
     return [f"{before}{one.strip()}{rest}" for one in found[1].split(",") for rest in after]
 
 
-def _named(text: str | Measure) -> Sequence[Measure]:
+def _measures_of(text: str | Measure) -> Sequence[Measure]:
     """Return the measures that a text denotes: several for braces and for trec_eval's lists."""
     from gainful.measures.base import Measure
 
@@ -195,7 +195,7 @@ def _named(text: str | Measure) -> Sequence[Measure]:
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     if len(each := _alternatives(text)) > 1:
-        return [measure for one in each for measure in _named(one)]
+        return [measure for one in each for measure in _measures_of(one)]
     found = _read(text)
     return [found] if isinstance(found, Measure) else found.measures
 
@@ -207,7 +207,7 @@ _ELSEWHERE = re.compile(r"(dcg|gains|judged_only)\s*=|^\s*rbp\.\d|-l\d+\s*$")
 def _read(text: str) -> Measure | Translation:
     """Parse a text; for syntax of ir_measures or ranx, the error's hint gives their meaning."""
     try:
-        return _understood(text)
+        return _parse_text(text)
     except UsageError as refusal:
         if meant := _spelling_hint(text):
             raise UsageError(refusal.message, meant) from None
@@ -225,11 +225,11 @@ def _read(text: str) -> Measure | Translation:
         raise UsageError(refusal.message, hint) from None
 
 
-def _understood(text: str) -> Measure | Translation:
+def _parse_text(text: str) -> Measure | Translation:
     """Parse a text as our own name, another tool's name, or a common spelling, in this order."""
     match = _MEASURE.fullmatch(text)
     if match and is_ours(match["name"]):
-        return _built(match)
+        return _from_match(match)
     # Imported late, because our own names do not need it.
     from gainful.measures.names_trec_eval import translate, translate_in_any_case
 
@@ -241,8 +241,8 @@ def _understood(text: str) -> Measure | Translation:
     except UsageError as error:
         refusal = error
     if match and _offered(match["name"]) is not None:
-        return _built(match)  # it only resembles a name of another tool
-    usual = _usually_called(match) if match else None
+        return _from_match(match)  # it only resembles a name of another tool
+    usual = _by_common_spelling(match) if match else None
     if usual is not None:
         return usual
     foreign = translate_in_any_case(text.strip())
@@ -255,7 +255,7 @@ def _understood(text: str) -> Measure | Translation:
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
             "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
         )
-    return _built(match)
+    return _from_match(match)
 
 
 _IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
@@ -284,7 +284,7 @@ def _spelling_hint(text: str) -> str | None:
     return None
 
 
-def _usually_called(match: re.Match[str]) -> Measure | None:
+def _by_common_spelling(match: re.Match[str]) -> Measure | None:
     """Return the measure that a text names by a common spelling."""
     from gainful.measures.names_usual import usual_name
 
@@ -293,10 +293,10 @@ def _usually_called(match: re.Match[str]) -> Measure | None:
     if usual is None or (usual.at and match["at"]):
         return None
     entry = Entry(ALL_MEASURES[usual.name], usual.preset)
-    return _noted(_of_entry(entry, match["name"], match["parameters"], usual.at or match["at"]), match)
+    return _with_note(_of_entry(entry, match["name"], match["parameters"], usual.at or match["at"]), match)
 
 
-def _noted(measure: Measure, match: re.Match[str]) -> Measure:
+def _with_note(measure: Measure, match: re.Match[str]) -> Measure:
     """Attach a note on the name used, if there is one."""
     from gainful.measures.names_usual import NOTES, folded
 
@@ -319,9 +319,9 @@ def translation_of(text: str | Measure) -> Translation | None:
     return found if isinstance(found, Translation) else None
 
 
-def _built(match: re.Match[str]) -> Measure:
+def _from_match(match: re.Match[str]) -> Measure:
     measure = _of_entry(find(match["name"]), match["name"], match["parameters"], match["at"])
-    return _noted(measure, match) if match["name"] in SHORT_NAMES else measure
+    return _with_note(measure, match) if match["name"] in SHORT_NAMES else measure
 
 
 def _of_entry(entry: Entry, name: str, parameters: str | None, at_text: str | None) -> Measure:

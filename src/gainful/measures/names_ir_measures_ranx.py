@@ -195,7 +195,7 @@ def translate(name: str, text: str) -> Translation:
     >>> translate("nDCG(dcg='exp-log2')@10", "ir_measures:nDCG(dcg='exp-log2')@10").measures
     (nDCG(gain=exp2)@10,)
     """
-    theirs, given, at = _taken_apart(name, text)
+    theirs, given, at = _split_text(name, text)
     theirs = OTHER_NAMES.get(theirs, theirs)
     if theirs not in NAMES:
         raise unknown("ir_measures", theirs, [*NAMES, *OTHER_NAMES], text)
@@ -236,7 +236,7 @@ def _setting(theirs: str, known: _Name, given: Mapping[str, object]) -> Setting:
     return _GDEVAL if given.get("dcg") == "exp-log2" else known.setting
 
 
-def _taken_apart(name: str, text: str) -> tuple[str, dict[str, object], object]:
+def _split_text(name: str, text: str) -> tuple[str, dict[str, object], object]:
     """Return the name, the parameters and the value after ``@``."""
     try:
         node: ast.expr = ast.parse(name, mode="eval").body
@@ -294,7 +294,7 @@ _SETTING = Setting(
     note="ranx leaves ties in input order; an unanswered query is an error there unless make_comparable=True",
 )
 _RBP = _SETTING._replace(
-    note="gains in ranx are grades; with grades above 1, its value is that of gain=scaled times the highest grade"
+    note="gains in ranx are grades; with grades above 1, its value is gain=scaled times the highest grade"
 )
 _TEXT = re.compile(r"(?P<name>[a-z][\w-]*?)(?P<by>[@.](?P<number>\d+))?(-l(?P<level>\d+))?", re.ASCII)
 

@@ -244,7 +244,7 @@ WITHOUT_EQUAL: Mapping[str, NoEqual] = {
     **{name: _SEVERAL_JUDGES for name, family in FAMILIES.items() if family.reads == "judges"},
 }
 
-#: Those that have an equivalent.
+#: trec_eval measures with an equivalent.
 NAMES: Mapping[str, Family] = {name: family for name, family in FAMILIES.items() if name not in WITHOUT_EQUAL}
 
 

@@ -192,7 +192,7 @@ class PMeasure(_Blended):
     Formula:
         P-measure = BR(i) at the preferred rank i
 
-    The preferred rank is that of the first document of the highest gain in the list. BR is the blended ratio of Q.
+    The preferred rank is that of the first document with the highest gain. BR is the blended ratio of Q.
 
     Conventions:
         - no relevant document retrieved: 0
@@ -225,7 +225,7 @@ class PPlus(_Blended):
     Formula:
         P+ = 1/C(p) * sum over relevant documents at rank i <= p of BR(i)
 
-    p is the preferred rank, that of the first document of the highest gain in the list. BR is the blended ratio of Q.
+    p is the preferred rank, as in P-measure. BR is the blended ratio of Q.
 
     Conventions:
         - no relevant document retrieved: 0

@@ -125,7 +125,7 @@ class Gini(_OfCatalogue):
 
 
 class Entropy(_OfSystem):
-    """Shannon entropy of exposure, in bits: that of 2^Entropy items shown equally often.
+    """Shannon entropy of exposure, in bits: equal to showing 2^Entropy items equally often.
 
     Formula:
         Entropy@k = - sum over items of p * log2(p)

@@ -261,7 +261,7 @@ def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:
 
 
 def count_positions(depth: Ints, shown: Ints, short: str) -> Ints:
-    """Return the number of positions of each turn; ``short`` sets that of short lists."""
+    """Return the number of positions of each turn; ``short`` sets the number for short lists."""
     if short == "pad":
         return depth
     least = 0 if short == "asis" else int(short.removeprefix("min:"))
