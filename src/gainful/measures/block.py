@@ -64,7 +64,6 @@ class Block(HasCache):
         return self._chosen(self.graded.judged.best_first)
 
     def _chosen(self, of_all: tuple[Ints, Documents]) -> Documents:
-        """Select the documents of the block's queries."""
         row, place = gather(of_all[0], self.queries)
         return Documents(row, of_all[1].rank[place], of_all[1].grade[place])
 

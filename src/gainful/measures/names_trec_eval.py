@@ -314,7 +314,6 @@ def _nothing(name: str, text: str) -> Sequence[Mapping[str, object]]:
 
 
 def _each(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """Return one measure per number."""
     numbers = _numbers(name, text) if text else NAMES[name].defaults
     return [{"@": number_text(number)} for number in numbers]
 
@@ -357,7 +356,6 @@ def _weights(name: str, text: str) -> Sequence[Mapping[str, object]]:
 
 
 def _points(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """Return one measure for all recall levels."""
     return [{"points": "-".join(map(number_text, _numbers(name, text)))}] if text else [{}]
 
 

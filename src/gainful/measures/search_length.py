@@ -20,8 +20,6 @@ _ANYWHERE = "relevant documents not retrieved are expected in the middle of a sm
 
 
 class _OfRanks(RankedCollection):
-    """A measure of the sum of ranks, or of their logarithms."""
-
     N: int | None = None
     unretrieved: str = "expected"
     tied: str = "policy"
