@@ -50,41 +50,56 @@ def test_two_figures(whydiff) -> None:
     result = whydiff("--mine", "0.961", "--theirs", "0.785", "-m", "nDCG@6")
     assert (result.code, result.err) == (0, "")
     text = " ".join(result.out.split())
-    assert "nDCG@6 is 0.785002 where the search starts." in text
+    assert "nDCG@6 is 0.785002 at the start." in text
     assert re.search(r"mine +0\.961 +0\.96081 +-0\.00019 +1 +ideal=retrieved +scikit-learn, torchmetrics", result.out)
-    assert re.search(r"theirs +0\.785 +0\.78500 +0\.00000 +0 +no departure +gainful, trec_eval 9", result.out)
-    assert "ideal=retrieved: the ideal list is made of the retrieved documents only" in text
-    assert "The data do not decide between: all values of missing, undefined," in text
+    assert re.search(r"theirs +0\.785 +0\.78500 +0\.00000 +0 +none +gainful, trec_eval 9", result.out)
+    assert "ideal=retrieved: the ideal list contains retrieved documents only" in text
+    assert "The data do not distinguish: all values of missing, undefined," in text
     assert "mine 0.961: ideal=retrieved (as scikit-learn, torchmetrics). The same with ideal=shown." in text
-    assert "theirs 0.785: no departure (as gainful, trec_eval 9.0.8 and 8 more)." in text
-    assert text.endswith("They differ in: ideal (retrieved, judged).")
+    assert "theirs 0.785: no changes (as gainful, trec_eval 9.0.8 and 8 more)." in text
+    assert text.endswith("The figures differ in: ideal (retrieved, judged).")
 
 
-CUT = "the figure is its first digits, not rounded"
+CUT = "the figure is its first digits, truncated"
 
 
 @together(
-    ("figures", "code", "said", "unsaid"),
+    ("figures", "code", "expected", "absent"),
     [
-        ("--mine 0.961", 0, "mine 0.961: ideal=retrieved", "They"),
-        ("--theirs 0.961", 0, "theirs 0.961: ideal=retrieved", "They"),
-        ("--mine 0.79 --theirs 0.785", 0, "They do not differ: the same conventions give both.", "They differ"),
-        ("--mine 0.961 --theirs 0.1234", 1, "theirs 0.1234: not reproduced; the nearest is off by", "They differ"),
+        ("--mine 0.961", 0, "mine 0.961: ideal=retrieved", "The figures"),
+        ("--theirs 0.961", 0, "theirs 0.961: ideal=retrieved", "The figures"),
+        ("--mine 0.79 --theirs 0.785", 0, "The same conventions give both figures.", "The figures differ"),
+        (
+            "--mine 0.961 --theirs 0.1234",
+            1,
+            "theirs 0.1234: not reproduced; the nearest is off by",
+            "The figures differ",
+        ),
         # The value is 0.9608082: that was rounded, cut off, and neither.
         ("--mine 0.96081", 0, "mine 0.96081: ideal=retrieved", CUT),
-        ("--mine 0.96080", 1, CUT, "They"),
+        ("--mine 0.96080", 1, CUT, "The figures"),
         ("--mine 0.96082", 1, "not reproduced", CUT),
-        ("--theirs 0.5", 0, "With several departures it may be chance (", "not reproduced"),
-        ("--mine 96.1", 0, "96.1 lies outside 0..1; as a per cent it is 0.961, which is reproduced: ideal=retr", CUT),
-        ("--mine 12.34", 1, "12.34 lies outside 0..1; as a per cent it is 0.1234: not reproduced; the nearest is", CUT),
-        ("--mine -0.785", 1, "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +", "per cent"),
-        ("--mine -1 -m DCG@6", 1, "mine -1 lies outside 0..: not reproduced; the nearest is off by +", "per cent"),
+        ("--theirs 0.5", 0, "With several changes this may be a coincidence (", "not reproduced"),
+        (
+            "--mine 96.1",
+            0,
+            "96.1 lies outside 0..1; as a percentage it is 0.961, which can be reproduced: ideal",
+            CUT,
+        ),
+        (
+            "--mine 12.34",
+            1,
+            "12.34 lies outside 0..1; as a percentage it is 0.1234: not reproduced; the nearest is",
+            CUT,
+        ),
+        ("--mine -0.785", 1, "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +", "percentage"),
+        ("--mine -1 -m DCG@6", 1, "mine -1 lies outside 0..: not reproduced; the nearest is off by +", "percentage"),
     ],
 )
-def test_conclusions(whydiff, figures: str, code: int, said: str, unsaid: str) -> None:
+def test_conclusions(whydiff, figures: str, code: int, expected: str, absent: str) -> None:
     result = whydiff(*([] if "-m" in figures.split() else ["-m", "nDCG@6"]), *figures.split())
     text = " ".join(result.out.split())
-    assert (result.code, said in text, unsaid in text) == (code, True, False), text
+    assert (result.code, expected in text, absent in text) == (code, True, False), text
 
 
 def test_the_rows_of_a_figure(whydiff) -> None:
@@ -149,7 +164,7 @@ def test_the_command_that_prints_it_takes_duplicates(whydiff, command) -> None:
     # Nothing departs from the start, but eval refuses such a run unless it is told what to do.
     lines = "q Q0 d1 1 9 t\nq Q0 d1 2 8 t\nq Q0 d4 3 7 t\n"
     result = whydiff("--mine", "0.3333", "-m", "P@3", lines=lines)
-    assert "mine 0.3333: no departure" in result.out
+    assert "mine 0.3333: no changes" in result.out
     assert "gainful eval prints it with -m P@3 --duplicates first." in " ".join(result.out.split())
     printed = command("eval", "qrels", "r.run", "-m", "P@3", "--duplicates", "first", "--format", "jsonl").lines[1]
     assert printed["value"] == pytest.approx(1 / 3)
@@ -165,7 +180,7 @@ def test_the_policy_is_where_it_starts(whydiff) -> None:
     plain = whydiff(*arguments, qrels=GAPS, lines=ANSWERS)
     assert rows(plain)[0]["conventions"] == "missing=skip, undefined=skip"
     flags = ("--missing", "skip", "--undefined", "skip")
-    assert rows(whydiff(*arguments, *flags, qrels=GAPS, lines=ANSWERS))[0]["conventions"] == "no departure"
+    assert rows(whydiff(*arguments, *flags, qrels=GAPS, lines=ANSWERS))[0]["conventions"] == "none"
     like = whydiff(*arguments, "--like", "trec_eval-9", qrels=GAPS, lines=ANSWERS)
     assert rows(like)[0]["conventions"] == "undefined=skip"
     assert like.lines[0]["start"]["scores"] == "float32"
@@ -184,7 +199,7 @@ def test_how_many_are_shown_and_how_far_is_searched(whydiff) -> None:
         assert len(rows(whydiff("--mine", "0.8", *arguments, "--most", str(number)))) == number
         found = rows(whydiff("--mine", "0.5", *arguments, "--most", "1000", "--departures", str(number)))
         # A known tool is tried however many departures it has.
-        assert max([row["departures"] for row in found if row["known as"] is None], default=0) <= number
+        assert max([row["changes"] for row in found if row["known as"] is None], default=0) <= number
 
 
 def test_formats(whydiff, command, found_once) -> None:
@@ -241,7 +256,7 @@ def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "expected --mine, --theirs or both, found neither"),
+        ((), 2, "--mine, --theirs or both are required"),
         (("--mine", "high"), 2, "--mine: expected a number, found 'high'"),
         (("--theirs", "nan"), 2, "--theirs: expected a number, found 'nan'"),
         (("--mine", "0.5", "--query", "nobody"), 2, "qrels: expected a query that is judged, found 'nobody'"),

@@ -330,7 +330,7 @@ class TestBands:
         assert gain_curves(qrels, runs, draws=5).ideal("CG").band is None
         one = gain_curves({"q": {"d": 1}}, {"r": {"q": ["d"]}})
         assert one.curve("r").band is None
-        assert "no bands: they need at least 2 queries, found 1" in str(one)
+        assert "no bands: at least 2 queries are needed, found 1" in str(one)
 
     def test_charts_of_one_query_speak_of_no_average(self):
         qrels, runs = {"q": {"a": 3, "b": 1}}, {"r": {"q": ["b", "c", "a", "d", "e", "f", "g"]}}
@@ -407,11 +407,14 @@ class TestUse:
         ("ask", "message"),
         [
             (lambda found: found.curve("run2"), "no run is called 'run2'; there are run0, run1"),
-            (lambda found: found.curve("run0", "DCG"), "no curve is of DCG; there are CG, nDCG"),
-            (lambda found: found.curve("run0", "CG@5"), "no curve is of CG@5; there are CG, nDCG"),
-            (lambda found: found.ideal("nDCG"), "nDCG: the ideal of a normalised measure is 1 at every rank"),
+            (lambda found: found.curve("run0", "DCG"), "no curve for DCG; there are CG, nDCG"),
+            (lambda found: found.curve("run0", "CG@5"), "no curve for CG@5; there are CG, nDCG"),
+            (
+                lambda found: found.ideal("nDCG"),
+                "nDCG: no ideal curve: the ideal of a normalised measure is 1",
+            ),
             (lambda found: found.curve("run0", "nDCG", "means"), "nDCG: average: expected mean of ratios"),
-            (lambda found: found.by_query("run0"), "expected curves that were made with by_query=True"),
+            (lambda found: found.by_query("run0"), "per-query vectors were not kept"),
         ],
     )
     def test_what_is_not_there(self, ask, message):
@@ -425,8 +428,8 @@ class TestUse:
         [
             ({"measures": "P@10"}, "expected CG, DCG, nCG or nDCG, found P@10"),
             ({"measures": "idealDCG"}, "expected CG, DCG, nCG or nDCG, found idealDCG"),
-            ({"measures": "AnDCG@10"}, "found nDCG\\(average=ranks\\)@10, which is its average\nhint: write nDCG@10"),
-            ({"measures": ["CG@5", "CG"]}, "expected different measures, found CG twice"),
+            ({"measures": "AnDCG@10"}, "without average, found nDCG\\(average=ranks\\)@10\nhint: write nDCG@10"),
+            ({"measures": ["CG@5", "CG"]}, "duplicate measure CG"),
             ({"measures": []}, "measures: expected at least one, found none"),
             ({"average": "queries"}, "average: expected ratios | means | both, found 'queries'"),
             ({"draws": -1}, "draws: expected a whole number from 0, found -1"),
@@ -495,7 +498,7 @@ class TestDifferences:
         assert one.sentence("95%") == (
             "CG: one is significantly ahead of base at ranks 3 to 4 (simultaneous 95% band over ranks 1 to 4)."
         )
-        assert two.sentence("95%").startswith("CG: no difference of two and base was shown at any rank")
+        assert two.sentence("95%").startswith("CG: no significant difference between two and base at any rank")
         reach = simultaneous_reach(np.array([[0.0, 0, 0, 0], *[[0.0, 0, 1, 1]] * 11]), 1000, 0, 0.95)
         assert (one.band.high - one.values).tolist() == pytest.approx(list(reach))
 
@@ -504,7 +507,7 @@ class TestDifferences:
         assert not found.vectors and self.made(by_query=True).vectors
         page = found.page()
         titles = [chart.title for chart in page.charts]
-        assert titles[-2:] == ["CG minus that of base, by rank", "nCG minus that of base, by rank"]
+        assert titles[-2:] == ["CG, difference from base, by rank", "nCG, difference from base, by rank"]
         assert any(isinstance(part, str) and "one is significantly ahead of base" in part for part in page.parts)
         [rows] = [table.rows for table in page.tables_for_machines if table.title == "Differences by rank"]
         assert len(rows) == 2 * 2 * 4 and rows[2][:4] == ("one", "base", "CG", 3)
@@ -512,10 +515,10 @@ class TestDifferences:
     def test_refused(self):
         with pytest.raises(UsageError, match="baseline: no run is called 'bas'"):
             gain_curves({"q": {"d": 1}}, {"base": {"q": ["d"]}}, "CG@2", baseline="bas")
-        with pytest.raises(UsageError, match="baseline: expected draws"):
+        with pytest.raises(UsageError, match="baseline: bands of differences need resamples"):
             self.made(draws=0)
         runs = {"base": {"q": ["d"]}, "one": {"q": ["x"]}}
-        with pytest.raises(UsageError, match="found average=means alone"):
+        with pytest.raises(UsageError, match="which average=means does not have"):
             gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base", average="means")
         [alone] = gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base").differences
-        assert alone.band is None and "has no band" in alone.sentence("95%")
+        assert alone.band is None and "no band for one" in alone.sentence("95%")

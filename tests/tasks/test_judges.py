@@ -332,7 +332,7 @@ class TestWhatIsCompared:
         assert pickle.loads(pickle.dumps(found)) == found
         assert "The judges agree exactly on 66.7% of 3 documents;" in str(found)
         assert "q000" not in repr(found)  # there may be many
-        assert "\n# What B made of each level of A\nB,A 0,% of A 0," in found.text("csv")
+        assert "\n# Grades by B for each level of A\nB,A 0,% of A 0," in found.text("csv")
 
 
 class TestErrors:
@@ -348,14 +348,14 @@ class TestErrors:
         with pytest.raises(InputError) as caught:
             compare_judgments(a, b)
         examples = ("<dict> has document '{}' for query '{}'".format(*each.split()) for each in (of_a, of_b))
-        found = f"<dict>: expected documents that <dict> judges too, found none: {', '.join(examples)}"
+        found = f"<dict>: no document is also judged in <dict>: {', '.join(examples)}"
         assert caught.value.message == found
         assert caught.value.hint == (
-            "are these judgments of the same queries and documents? Ids have to be equal to the byte"
+            "check that both judge the same queries and documents; IDs must be equal byte by byte"
         )
 
     def test_what_is_common_is_not_judged(self) -> None:
-        with pytest.raises(InputError, match="found 1 common document with a grade below 0 on one side, and negative="):
+        with pytest.raises(InputError, match="1 common document with a grade below 0 on one side, excluded by neg"):
             compare_judgments({"q": {"d": -1}}, {"q": {"d": 1}}, policy=Policy(negative="unjudged"))
 
     @together("name", ["draws", "seed"])

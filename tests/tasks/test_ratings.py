@@ -96,7 +96,7 @@ def test_many_pairs_need_no_matrix() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(UsageError, match="as many values on both sides, found 1 and 2"):
+    with pytest.raises(UsageError, match="1 and 2 values cannot be paired"):
         correlate([1], [1, 2])
     with pytest.raises(UsageError, match="between 0 and 1, found 95"):
         correlate([1, 2], [1, 2], 95)

@@ -238,8 +238,8 @@ class TestLevels:
             ({"levels": [4], "by": "rel"}, "no document in <dict> has grade 4 or more"),
             ({"levels": [1.5]}, "no document in <dict> has grade 1.5; there are 1, 2, 3"),
             ({"levels": [0, 1]}, "expected grades above 0, found 0"),
-            ({"levels": [2, 2.0]}, "expected each level once, found 2 twice"),
-            ({"levels": []}, "expected at least one, found none"),
+            ({"levels": [2, 2.0]}, "duplicate level 2"),
+            ({"levels": []}, "levels: at least one is required"),
             ({"levels": ["high"]}, "levels: expected a number, found 'high'"),
             ({"by": "levels"}, "by: expected level | rel | both, found 'levels'"),
             ({"points": 1}, "points: expected a whole number from 2 to 1001, found 1"),
@@ -255,14 +255,15 @@ class TestLevels:
     def test_many_grades_have_to_be_chosen_from(self) -> None:
         qrels = {"q1": {f"d{i}": i / 10 for i in range(14)}}
         with pytest.raises(
-            UsageError, match=r"at most 12 unless they are named, found 13 different grades in <dict>, 0\.1"
+            UsageError,
+            match=r"<dict> has 13 different grades, 0\.1 to 1\.3, too many for one curve each",
         ):
             recall_levels(qrels, {"one": {"q1": ["d13"]}})
         found = recall_levels(qrels, {"one": {"q1": ["d13"]}}, levels=[1.2], by="rel")
         assert found.base(1.2, "rel").sizes == (2,)
 
     def test_nothing_relevant(self) -> None:
-        with pytest.raises(InputError, match="<dict>: expected grades above 0, found none"):
+        with pytest.raises(InputError, match="<dict>: no grade is above 0"):
             recall_levels({"q1": {"a": 0, "b": -1}}, {"one": {"q1": ["a"]}})
 
     def test_runs(self) -> None:
@@ -318,7 +319,7 @@ class TestShown:
         [chart] = found.page().charts
         assert [(line.name, line.y) for line in chart.lines] == [(run, found.precision(run)) for run in ("one", "two")]
         assert (chart.title, chart.x.label, chart.y.label) == (
-            "Generalised precision by generalised recall (gain=scaled)",
+            "Generalised precision–recall (gain=scaled)",
             "generalised recall",
             "generalised precision",
         )
@@ -348,7 +349,7 @@ class TestShown:
     def test_largest_difference(self) -> None:
         page = recall_levels(QRELS, {"one": ONE, "two": TWO}).page()
         assert page.parts[0] == (
-            "The largest difference to one in average precision is that of two at grade 3: +50.00 points (+100.0%)."
+            "The largest difference in average precision from one is two, grade 3: +50.00 points (+100.0%)."
         )
 
     def test_unanswered_queries_are_told(self) -> None:
@@ -357,11 +358,11 @@ class TestShown:
         found = recall_levels(QRELS, {"one": ONE, "two": short})
         assert found.average_precision("two", 3) == 1 / 2
         text = " ".join(found.text().split())
-        assert "grade 3: means over one 1, two 2 queries, since one that is not answered scores 0" in text
+        assert "grade 3: means over one 1, two 2 queries; queries not answered score 0" in text
         skipped = recall_levels(QRELS, {"one": ONE, "two": short}, policy=Policy(missing="skip"))
         assert skipped.average_precision("two", 3) == 1
         assert "grade 3: means" not in skipped.text()
-        assert "grade 1: means over one 3, two 2 queries, since one that is not answered is left out" in " ".join(
+        assert "grade 1: means over one 3, two 2 queries; queries not answered are omitted" in " ".join(
             skipped.text().split()
         )
 
