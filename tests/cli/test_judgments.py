@@ -345,7 +345,7 @@ class TestOrders:
         result = files(
             "judgments", "a.txt", "b.txt", "--run", "one.run", "--run", "two.run", "-m", "RR", "--format", "jsonl", "-q"
         )
-        assert texts(result)[-1] == "No two systems swap ranks by RR: Kendall's tau is 1.0000."
+        assert texts(result)[-1] == "No two systems swap by RR: Kendall's tau is 1.0000."
         assert "queries:3" in result.lines[-1]["note"]
 
     def test_systems_that_change_places(self, command):
@@ -356,9 +356,9 @@ class TestOrders:
         arguments = ("judgments", "a.txt", "b.txt", "--run", "x.run", "--run", "y.run", "-m", "RR", "-m", "P@1")
         result = command(*arguments, "--format", "jsonl")
         assert [row["run"] for row in rows(result, "Systems by P@1")] == ["x", "y"]
-        [swap] = rows(result, "Systems that swap ranks by RR")
+        [swap] = rows(result, "Systems that swap by RR")
         assert [swap[name] for name in ("better by A", "better by B", "lead by A", "lead by B")] == ["x", "y", 0.5, 0.5]
-        assert "1 of 1 pair of systems swaps ranks by RR: Kendall's tau is -1.0000." in texts(result)
+        assert "1 of 1 pair of systems swaps by RR: Kendall's tau is -1.0000." in texts(result)
         assert "1*" in command(*arguments).out  # the places by B that are others than by A
 
     def test_default_measure_and_names(self, files):
@@ -391,10 +391,10 @@ class TestOrders:
             command.write(f"r{i}.run", f"q Q0 d{i} 1 1 t\n")
             runs += ["--run", f"r{i}.run"]
         result = command("judgments", "a.txt", "b.txt", *runs, "-m", "CG@1", "--format", "jsonl")
-        found = rows(result, "Systems that swap ranks by CG@1")
+        found = rows(result, "Systems that swap by CG@1")
         assert (len(found), found[0]["better by A"], found[0]["better by B"]) == (20, "r7", "r0")
-        assert {"table": "Systems that swap ranks by CG@1", "note": "the clearest of 28"} in result.lines
-        assert "28 of 28 pairs of systems swap ranks by CG@1: Kendall's tau is -1.0000." in texts(result)
+        assert {"table": "Systems that swap by CG@1", "note": "the clearest of 28"} in result.lines
+        assert "28 of 28 pairs of systems swap by CG@1: Kendall's tau is -1.0000." in texts(result)
 
 
 @together(

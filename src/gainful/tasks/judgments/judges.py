@@ -529,12 +529,12 @@ class OrderComparison:
         if self.swaps:
             verb = "swaps" if len(self.swaps) == 1 else "swap"
             changing = f"{len(self.swaps):,} of {count_of(self.pairs, 'pair')} of systems {verb}"
-        sentence = f"{changing} ranks by {self.measure}: Kendall's tau is {tau}."
+        sentence = f"{changing} by {self.measure}: Kendall's tau is {tau}."
         yield sentence if self.pairs else "A single system has no order."
         if self.swaps:
             names = head("better by A | better by B | lead by A . | lead by B .")
             more = (f"the clearest of {len(self.swaps):,}",) if len(self.swaps) > _MOST_SWAPS else ()
-            yield Table(names, self.swaps[:_MOST_SWAPS], f"Systems that swap ranks by {self.measure}", more)
+            yield Table(names, self.swaps[:_MOST_SWAPS], f"Systems that swap by {self.measure}", more)
 
 
 def compare_orders(
