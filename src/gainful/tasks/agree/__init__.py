@@ -275,16 +275,12 @@ _MOST_SWAPS, _MOST_SYSTEMS, _MOST_NAMES, _MOST_LISTED = 10, 20, 5, 3
 
 
 def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
-    """Yield the measures that agree most and least, the winners by measure, and the clearest swaps."""
     coefficient, ranked = report.coefficients[0], report.ranked
     name = COEFFICIENTS[coefficient].title
 
     def facts(value: float, pair: OrderAgreement) -> str:
         swapped = f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap"
-        parts = [
-            swapped,
-            f"{name} {value:.{places}f}" + (", both directions" if coefficient == "tau_ap" else ""),
-        ]
+        parts = [swapped, f"{name} {value:.{places}f}" + (", both directions" if coefficient == "tau_ap" else "")]
         if coefficient != "tau_ap":
             found: OrderEstimate = getattr(pair, coefficient)
             if found.low is not None:
@@ -370,7 +366,6 @@ _UNDEFINED = {
 
 
 def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -> Table:
-    """Return a coefficient with its interval, standard error and bias, most agreeing pair first."""
     name, found = COEFFICIENTS[coefficient].title, report.found
     has_draws = any(getattr(pair, coefficient).error is not None for pair in found.agreements)
     has_interval = has_draws and COEFFICIENTS[coefficient].has_interval

@@ -128,8 +128,7 @@ CHECKS: Mapping[str, Check] = {
         "Correct if only relevant documents were recorded; otherwise check whether grades were lost.",
     ),
     "no-zero-grade": _note(
-        "All grades from 1 to {highest} count as relevant, including 1.",
-        "If 1 means not relevant, use --grade-zero 1.",
+        "All grades from 1 to {highest} count as relevant, including 1.", "If 1 means not relevant, use --grade-zero 1."
     ),
     "repeated-judgments": _note("Repeats with the same grade count once.", "No action needed."),
     "ranks-not-from-1": _note(_RANKS, _NUMBER_THEM),

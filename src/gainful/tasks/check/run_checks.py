@@ -22,13 +22,7 @@ from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join
 from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
-from gainful.notation import (
-    bytes_of_id,
-    lookalikes_of,
-    number_text,
-    printable,
-    text_of_id,
-)
+from gainful.notation import bytes_of_id, lookalikes_of, number_text, printable, text_of_id
 from gainful.policy import Policy
 from gainful.tasks.check import Finding, Severity, at_judgment, at_query, example_of, shown_id
 
@@ -68,7 +62,6 @@ class TextPlaces:
         return None if fields is None else text_of_id(fields[5])
 
     def _lines(self, where: int) -> Iterator[list[bytes]]:
-        """Yield the fields of the lines from an offset, reading in blocks."""
         rest = b""
         for at in range(where, self._data.size, _PIECE):
             lines = (rest + self._data[at : at + _PIECE].tobytes()).split(b"\n")
@@ -459,12 +452,10 @@ def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | No
 
 
 def _evenly_spaced(size: int, most: int) -> list[int]:
-    """Return evenly spaced positions from the first to the last."""
     return np.linspace(0, size - 1, min(size, most)).astype(int).tolist() if size else []
 
 
 def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[list[bytes], list[bytes]]:
-    """Return samples of the documents retrieved in some lists and judged for some queries."""
     chosen: Ints = lists[_evenly_spaced(lists.size, _LISTS)]
     each = max(1, _SAMPLE // max(1, chosen.size))
     found = [document for i in chosen for document in run.places.documents(int(run.lists["first"][i]), each)]

@@ -131,7 +131,6 @@ class Resamples:
         self._cells = cells
 
     def __iter__(self) -> Iterator[Floats]:
-        """Yield arrays of resamples x queries, in batches."""
         return iter(self._kept) if self.draws * self.queries <= 2 * self._cells else self._drawn()
 
     @cached_property
@@ -310,7 +309,6 @@ class Curves(Showable, Generic[M]):
 
     @cached_property
     def _known(self) -> dict[Measure, M]:
-        """The measures, by every accepted name."""
         return {known: known for known in self._depths}
 
     # Cached, because some callers look up thousands of curves.

@@ -146,8 +146,7 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
             raise UsageError(f"curves: expected CG, DCG, nCG or nDCG, found {measure}")
         if measure.average is not None:
             raise UsageError(
-                f"curves: expected a measure without average, found {measure}",
-                f"write {measure.replace(average=None)}",
+                f"curves: expected a measure without average, found {measure}", f"write {measure.replace(average=None)}"
             )
         if (measure.cutoff or 0) > _DEEPEST:
             raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
@@ -231,7 +230,6 @@ class _MeasureVectors:
         return np.asarray(raw[:, -1])
 
     def finished(self, run: str, resampling: Resampling, policy: Policy) -> _CurvesOfMeasure:
-        """Return the averages, with bands if wanted and possible."""
         measure, curves, own_ideal = self._measure, [], None
         for average, sums in self._sums.items():
             count = int(np.count_nonzero(sums.counted))
@@ -254,7 +252,6 @@ class _MeasureVectors:
 
 
 def _ideal_vectors(judged: Judged, measure: CumulatedGain) -> Iterator[Floats]:
-    """Yield the ideal lists' vectors in batches of queries."""
     lists, depth = judged.ideal_lists(measure.gain, measure.rel, measure.level), measure.cutoff or 1
     size = max(1, CELLS // depth)
     for first in range(0, lists.size, size):
@@ -418,10 +415,7 @@ class GainCurves(Curves[CumulatedGain]):
                 sentences = [f"{reading.measure}: {each}" for each in sentences]
             parts += ["\n".join(sentences), *reading.tables(places, for_people=True)]
         if not across:
-            notes.insert(
-                0,
-                "no reading by rank: the ideal of normalised measures is 1 at every rank; use CG or DCG",
-            )
+            notes.insert(0, "no reading by rank: the ideal of normalised measures is 1 at every rank; use CG or DCG")
         count = sum(curve.depth for curve in self.curves) + sum(int(vectors.size) for vectors in self.vectors.values())
         columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
         parts.append(Table(columns, RowsOnDemand(count, lambda: _every_gain(self))))
@@ -452,7 +446,6 @@ def gain_line(curve: GainCurve) -> Line:
 
 
 def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Iterator[Plot | Table]:
-    """Yield a chart and a table of selected ranks of all runs for one measure and average; the ideal comes first."""
     last, depth = shown[-1], shown[0].depth
     counts = {curve.count for curve in shown if curve.run is not None}
     over = f", {last.average} over {count_of(last.count, 'query', 'queries') if len(counts) == 1 else 'queries'}"
@@ -493,7 +486,6 @@ def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> 
 
 
 def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
-    """Return a description of the bands; empty without bands."""
     if not curves.resampling.draws:
         return ""
     counts = {curve.count for curve in shown if curve.band is not None}
@@ -523,7 +515,6 @@ def _gain_notes(curves: GainCurves) -> Iterator[str]:
 
 
 def _every_gain(curves: GainCurves) -> Iterator[Row]:
-    """Yield every value: averages with their bands, then any per-query vectors."""
     for curve in curves.curves:
         labels = (curve.run, str(curve.measure), curve.average, None)
         yield from ((*labels, *row) for row in rows_by_place(curve.values, curve.band))
@@ -534,7 +525,6 @@ def _every_gain(curves: GainCurves) -> Iterator[Row]:
 
 
 def _difference_parts(found: Sequence[CurveDifference], per_cent: str, places: int) -> Iterator[Plot | Table | str]:
-    """Yield sentences, then for every measure a chart and a table of selected ranks; for machines every value."""
     if not found:
         return
 

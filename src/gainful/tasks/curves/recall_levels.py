@@ -180,7 +180,6 @@ class RecallCurves(Showable):
         return Table(head(names, for_machines=True), rows, title)
 
     def _query_rows(self, averages_title: str, points_title: str, places: int) -> Iterator[Table]:
-        """Yield one row per curve and query, with the policy's status, and one per point of a query's curve."""
         averages: list[tuple[Cell, ...]] = []
         points: list[tuple[Cell, ...]] = []
         for each in self.evaluations:
@@ -206,7 +205,6 @@ class RecallCurves(Showable):
         return f"points (hundredths); in parentheses, percent of {printable(self.baseline, 80)}"
 
     def _plot(self, title: str, x: str, y: Axis, curves: Sequence[tuple[float, ...]]) -> Plot:
-        """Return a chart with one line per run."""
         lines = tuple(Line(run, self.recall, curve) for run, curve in zip(self.runs, curves, strict=True))
         return Plot(title, Axis(x, 0.0, 1.0), y, lines)
 

@@ -261,7 +261,6 @@ def read_sideways(
 
 
 def _checked_ranks(at: Sequence[int] | None, depth: int) -> list[int]:
-    """Return the given ranks, or the defaults within the depth."""
     if at is None:
         return [rank for rank in DEFAULT_AT if rank <= depth] or [depth]
     ranks = sorted({read_whole(rank, "at") for rank in at})
@@ -300,7 +299,6 @@ def first_rank(values: Floats, gain: float) -> int | None:
 
 
 def _rank_sentences(found: Sideways, at: int) -> Iterator[str]:
-    """Yield how far users read with each run for the reference's gain at a rank."""
     reaches = [reach for reach in found.reaches if reach.at == at and reach.gain > 0]
     if not reaches:
         return

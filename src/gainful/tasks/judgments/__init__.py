@@ -225,7 +225,6 @@ def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
 
 
 def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...], tuple[RecallBase, ...]]:
-    """Count judged documents by level and by query."""
     ids, levels = judged.qrels.query_ids, judged.levels
     is_judged = ~np.isnan(judged.grade)
     query = np.repeat(np.arange(len(ids)), np.diff(judged.item_offsets))[is_judged]
@@ -237,10 +236,7 @@ def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...],
     table = np.bincount(query * columns + level, minlength=len(ids) * columns) if columns else np.zeros(0, np.int64)
     totals = np.bincount(query, minlength=len(ids)).tolist(), judged.recall_base(rel, None).tolist()
     by_query = zip(map(text_of_id, ids), *totals, map(tuple, table.reshape(len(ids), columns).tolist()), strict=True)
-    return (
-        tuple(LevelCount(*row) for row in zip(*by_level, strict=True)),
-        tuple(RecallBase(*row) for row in by_query),
-    )
+    return (tuple(LevelCount(*row) for row in zip(*by_level, strict=True)), tuple(RecallBase(*row) for row in by_query))
 
 
 #: With more levels, a table of them would be too long.

@@ -402,12 +402,7 @@ SCENARIOS: Mapping[str, Scenario] = {
         "impatient", "tenfold", "jarvelin2002", 2.0, 30, about="a very busy user who reads only the best answers"
     ),
     "patient": Scenario(
-        "patient",
-        "linear",
-        "jarvelin2002",
-        10.0,
-        200,
-        about="a patient user who also reads late and marginal answers",
+        "patient", "linear", "jarvelin2002", 10.0, 200, about="a patient user who also reads late and marginal answers"
     ),
 }
 
@@ -450,7 +445,6 @@ class Cell:
 
     @cached_property
     def _best_two(self) -> list[float]:
-        """The two best means, as far as they exist."""
         placed = [(score.rank, score.value) for score in self.scores if score.rank is not None]
         return [value or 0.0 for _, value in sorted(placed, key=lambda each: each[0])[:2]]
 

@@ -266,7 +266,6 @@ def _beginning(found: Sensitivity) -> str:
 
 
 def _conclusions(found: Sensitivity) -> Iterator[str]:
-    """Yield the main results: reversals beyond noise, the winners, and the axes that change the winner."""
     noun, total = found.noun, len(found.cells)
     changes, supported = found.reversals, [each for each in found.reversals if each.is_supported]
     pairs = count_of(len(found.runs) * (len(found.runs) - 1) // 2, "pair")
@@ -331,13 +330,11 @@ def _grouped(found: Sensitivity) -> list[tuple[tuple[str, str, str, str, str], l
 
 
 def _rest(found: Sensitivity, cell: Cell, axis_name: str) -> str:
-    """Return a cell's values on the other axes."""
     others = [axis.label(i) for axis, i in zip(found.axes, cell.place, strict=True) if axis.name != axis_name]
     return f"with {', '.join(others)}" if others else "nothing else is varied"
 
 
 def _change_tables(found: Sensitivity, places: int) -> Iterator[Table]:
-    """Yield the effect of each axis, changes of winner, and systems whose order changes."""
     if found.effects():
         counts = "axis ← axis.name | pairs # ← neighbours | changes winner # ← winner_changes"
         counts += " | changes order # ← order_changes | significant reversal # ← supported_changes"
@@ -405,8 +402,6 @@ def _least_similar(found: Sensitivity, places: int) -> Table | str:
 
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
-    """Yield whole orders, all values by cell and run, and all pairs of cells."""
-
     def table(names: Sequence[str], rows: Iterable[tuple[Value, ...]], title: str) -> Table:
         return Table(head(names, for_machines=True), list(rows), title)
 

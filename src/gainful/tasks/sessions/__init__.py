@@ -228,7 +228,6 @@ def _check_ratings(
     seen: Mapping[str, _SystemSeen],
     evaluations: Mapping[str, Evaluation],
 ) -> None:
-    """Raise InputError if no scored session has the rating."""
     if any(session in given[name] for name, found in evaluations.items() for session in found.queries):
         return
     systems = ", ".join(map(printable, evaluations))

@@ -167,8 +167,7 @@ def _checked_vector(measure: Measure) -> SessionGain:
         raise UsageError(f"curves: expected sDCG or nsDCG, found {measure}")
     if measure.summary != "final":
         raise UsageError(
-            f"curves: expected a measure with summary=final, found {measure}",
-            f"use {measure.replace(summary='final')}",
+            f"curves: expected a measure with summary=final, found {measure}", f"use {measure.replace(summary='final')}"
         )
     if measure.normalise == "query":
         raise UsageError(
@@ -295,7 +294,6 @@ class _SessionVectors:
         return np.where(np.isnan(shares), 0.0, shares) if self._undefined_is_zero else shares
 
     def each(self, run: str) -> Iterator[SessionCurve]:
-        """Yield every session, sorted by ID."""
         nothing = np.zeros(self._values.shape[1])
         found: dict[str, tuple[int | None, Floats]] = dict.fromkeys(self._missing, (None, nothing))
         found.update(zip(self._sessions, zip(self._lengths.tolist(), self._values, strict=True), strict=True))
@@ -304,7 +302,6 @@ class _SessionVectors:
             yield OneSession(run, self._measure, "", f"session {session}", values, 1, None, session, queries)
 
     def average(self, run: str, average: str, at_least: int, resampling: Resampling) -> SessionCurve:
-        """Return the average over the sessions with at least this many queries, with its band."""
         chosen = self._lengths >= at_least
         if average == RATIO_OF_MEANS:
             # A missing session is excluded: the length of its ideal is unknown.
@@ -481,13 +478,11 @@ def _query_ends(curves: SessionCurves, measure: SessionGain) -> list[tuple[int, 
 
 
 def _some_queries(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Return the labelled queries: all, or of many the first and every fifth, tenth, ..."""
     step = next((step for step in (1, 5, 10, 20, 50, 100, 200, 500) if len(ends) <= step * most), len(ends))
     return [(q, at) for q, at in ends if q == 1 or q % step == 0]
 
 
 def _session_table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) -> Table:
-    """Return a table of the values after every query, or at selected ranks."""
     ends = [] if curves.kind == "positions" else _query_ends(curves, group[0].measure)
     if ends:
         shown = [(f"Q{q}", at) for q, at in dict.fromkeys((*_some_queries(ends, _MOST_COLUMNS), ends[-1]))]

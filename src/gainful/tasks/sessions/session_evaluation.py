@@ -398,7 +398,6 @@ class _System:
         return next(iter(self._separators)) if len(self._separators) == 1 else None
 
     def _missing(self) -> tuple[bytes, ...]:
-        """Return the judged sessions that the system should have answered but did not."""
         how, expected = self._how, frozenset[bytes]()
         sources: Collection[str] = self._sources
         if how.judged_by == "session":
@@ -416,7 +415,6 @@ class _System:
 
 
 def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
-    """Return the error for input without a judged session."""
     qrels, judged_by = how.judged.qrels, None if how.is_automatic else how.judged_by
     ids = [f"session '{printable(sessions.session_ids[0])}'"]
     if sessions.topics and sessions.topics[0] is not None:
@@ -535,8 +533,6 @@ def _turn_number(text: bytes) -> int:
 
 
 def _judged_turns(judged: Judged, separator: bytes) -> dict[bytes, dict[int, bytes]]:
-    """Return the IDs of judged turns by session and number."""
-
     def index_turns() -> dict[bytes, dict[int, bytes]]:
         found: dict[bytes, dict[int, bytes]] = {}
         for identifier in judged.qrels.query_ids:

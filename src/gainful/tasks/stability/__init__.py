@@ -201,8 +201,8 @@ class StabilityReport(ScoreReport):
         )
         notes = (
             f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of {plural_of(self.unit)}; systems "
-            f"within {100 * swaps.fuzziness:g}% of the higher mean are tied (fuzziness), otherwise the less frequent order "
-            "is the error",
+            f"within {100 * swaps.fuzziness:g}% of the higher mean are tied (fuzziness), otherwise the less frequent "
+            "order is the error",
             "difference needed (Voorhees & Buckley 2002): of pairs with at least this difference on one set, at most "
             f"{100 * self.asked.swaps:g}% are reversed on another; requires {LEAST_SYSTEMS} systems, and "
             f"{LEAST_COMPARISONS} comparisons per difference",

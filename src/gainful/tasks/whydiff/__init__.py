@@ -84,7 +84,6 @@ class Figure:
 
     @cached_property
     def _exponent(self) -> int:
-        """The power of ten of the last digit."""
         return int(Decimal(self.text).as_tuple().exponent)
 
     @property
@@ -296,7 +295,6 @@ class Search:
         self.clusters = [Cluster(self.tried[members[0]].value, members) for members in ordered]
 
     def _near(self, departures: int) -> Iterator[Combination]:
-        """Yield every combination with at most this many departures, fewest first."""
         for count in range(min(departures, len(self.dimensions)) + 1):
             for changed in combinations(range(len(self.dimensions)), count):
                 for places in product(*(range(1, len(self.dimensions[i].values)) for i in changed)):
@@ -480,7 +478,6 @@ class Findings(Showable):
         return Page("whydiff", tuple(parts), header=header)
 
     def _table(self) -> Table:
-        """Return one row per way to a figure, with the meaning of the departures as notes."""
         places = min(_MOST_PLACES, max(4, *(each.read_as.places + 2 for each in self.figures)))
         rows = [(each, way) for each in self.figures for way in each.ways]
         columns = (
@@ -501,7 +498,6 @@ class Findings(Showable):
         return Table.of(columns, rows, notes=tuple(notes))
 
     def _undecided(self) -> dict[str, list[str]]:
-        """Return the values that no figure can distinguish, by dimension."""
         ways = [each.ways[0] for each in self.figures]
         found = {}
         for dimension in self.dimensions:
@@ -592,7 +588,6 @@ _MOST_NAMES, _MOST_INSTEAD, _MOST_PLACES = 3, 2, 15
 
 
 def _conclusion(findings: Findings, explained: Explained, undecided: Mapping[str, Sequence[str]]) -> str:
-    """Return the explanation of a figure in one to three sentences."""
     figure, first = explained.read_as, explained.ways[0]
     changes = first.departures if first.departed else "no changes"
     opening = f"{explained.figure.name} {explained.figure.text}"

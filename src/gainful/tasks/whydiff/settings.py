@@ -60,10 +60,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "capped": "divided by min(relevant documents, k)",
     },
     "discount": {},
-    "missing": {
-        "zero": "unanswered queries score 0",
-        "skip": "unanswered queries are omitted",
-    },
+    "missing": {"zero": "unanswered queries score 0", "skip": "unanswered queries are omitted"},
     "undefined": {
         "zero": "queries with division by 0 score 0",
         "skip": "queries with division by 0 are omitted",
@@ -458,7 +455,6 @@ class _BeatableNDCG(_Beatable, NDCG):
 
 
 def _divisor(formula: Formula, computed: Measure, graded: GradedRun) -> Floats | float:
-    """Return the divisor that turns computed scores into those of the formula's ideal list or divisor."""
     measure, k = formula.measure, formula.measure.rank_cutoff or 1
     if isinstance(computed, (CG, DCG)) and computed.name != measure.name:
         discounts = partial(divisors, computed.discount, computed.base)
