@@ -60,7 +60,7 @@ class TestValues:
         assert coefficient(result, "pearson", "p", "rr") == pytest.approx(pearsonr(means_p, means_rr)[0])
 
     def test_counts_that_have_a_better_side(self, command):
-        """Table 3 of dellamea2004 by hand: Rel-Ret beside average precision, in orders that differ."""
+        """Table 3 of dellamea2004 by hand: Rel-Ret and average precision, in different orders."""
         command.write("qrels", "".join(f"q{q} 0 r{i} 1\n" for q in (1, 2) for i in range(4)))
         found = {"early": ["r0", "r1"], "late": ["x", "y", "z", "r0", "r1", "r2"], "one": ["r3"], "none": ["x"]}
         for name, documents in found.items():

@@ -86,7 +86,7 @@ class TestOneSet:
         )
 
     def test_judges_who_differ(self, command):
-        """Of five documents that both judge two have one grade, two are 1 and one is 2 apart; d9 is judged once."""
+        """Of five documents judged twice, two have one grade, two are 1 and one is 2 apart; d9 is judged once."""
         pairs = [(3, 3), (2, 1), (0, 0), (3, 1), (1, 2)]
         lines = [f"q A d{i} {a}\nq B d{i} {b}\n" for i, (a, b) in enumerate(pairs)]
         command.write("a.txt", "".join([*lines, "q A d9 1\n"]))
@@ -279,7 +279,7 @@ class TestTwoSets:
         ]
 
     def test_different_scales_are_judged_by_relevance(self, command):
-        """As in Table 1 of jarvelin2002: B has higher grades on more levels, but calls fewer documents relevant."""
+        """As in Table 1 of jarvelin2002: B has higher grades on more levels, but fewer relevant documents."""
         command.write("a.txt", "".join(f"q{q} 0 d{i} {int(i < 5)}\n" for q in range(6) for i in range(10)))
         command.write("b.txt", "".join(f"q{q} 0 d{i} {3 * int(i < 3)}\n" for q in range(6) for i in range(10)))
         result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")

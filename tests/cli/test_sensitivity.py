@@ -169,7 +169,7 @@ class TestScenarios:
 
 class TestNotices:
     def test_undefined_queries_are_told_once(self, files):
-        """Query 3 has no document of grade 3, so that 0-0-0-1 has nothing to divide by."""
+        """Query 3 has no document of grade 3, so 0-0-0-1 divides by 0."""
         result = run(files)
         assert (
             "notice: 16 settings have more undefined queries, given the worst score (undefined=zero): up to 1, for "

@@ -530,7 +530,7 @@ class TestCosts:
         assert "Mean gain by cost" not in result.out
 
     def test_what_is_not_given_costs_nothing(self, files):
-        """Both costs stand in the heading, whatever their defaults are in a measure's name."""
+        """Both costs are in the heading, even if a measure's name omits defaults."""
         shown = files("-m", "sDCG@1", "--cost-document", "1", "--quiet").out
         assert "Gain and cost, GainPerCost(cost_query=0, cost_document=1)@1" in shown
         shown = files("-m", "sDCG@1", "--cost-query", "20", "--quiet").out

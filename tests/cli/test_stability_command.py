@@ -233,7 +233,7 @@ def test_errors(files, line, code, said):
 
 
 class TestPublished:
-    """G7 of the specification, and what it measured with other draws."""
+    """G7 of the specification, with its values under other resamples."""
 
     @pytest.fixture
     def stability(self, command):

@@ -1,4 +1,4 @@
-"""`gainful whydiff`: the page it prints, its options and its exit codes."""
+"""`gainful whydiff`: its page, options and exit codes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def whydiff(command) -> Callable:
 
 
 def rows(result) -> list[dict[str, object]]:
-    """The lines of the table among the JSON lines."""
+    """Return the lines of the table among the JSON lines."""
     return [line for line in result.lines if "conventions" in line]
 
 
@@ -133,7 +133,7 @@ def test_eval_prints_what_the_page_says(whydiff, command, gains, measure: str, o
 
 
 def command_said(result) -> list[str]:
-    """The command that the page says prints the value, its files put in."""
+    """Return the command in the text, with file names filled in."""
     said = re.search(r"gainful (explain .*) prints it\.", " ".join(result.out.split()))
     assert said is not None
     return shlex.split(said[1].replace("QRELS", "qrels").replace("RUN", "r.run"))

@@ -1,4 +1,4 @@
-"""Each check of the doctor fires on a crafted case, with the right count, example and severity, and else is silent."""
+"""Each check of `gainful check` fires on a crafted case with the right count, example and severity, and only there."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Line = tuple[str, str, object, object]  # query, document, rank, score
 
 
 def clean_qrels() -> dict[str, dict[str, float]]:
-    """Ten queries; of each the first twelve documents of its list are judged, with grades 0, 1 and 2."""
+    """Ten queries; the first twelve documents of each list are judged, with grades 0, 1 and 2."""
     return {query: {f"{query}-d{j}": [0, 1, 2][j % 3] for j in range(1, 13)} for query in QUERIES}
 
 
 def clean_lines() -> list[Line]:
-    """Lists of twenty documents, ranks from 1, scores that fall."""
+    """Lists of twenty documents, ranks from 1, falling scores."""
     return [(query, f"{query}-d{j}", j, 50 - j) for query in QUERIES for j in range(1, DEPTH + 1)]
 
 
@@ -49,7 +49,7 @@ def found_in(
 
 
 def only(findings: list[Finding], check: str) -> Finding:
-    """The one finding there is, and it is this one."""
+    """Return the finding after checking that it is the only one."""
     assert [finding.check for finding in findings] == [check]
     return findings[0]
 
@@ -59,12 +59,12 @@ def summary(finding: Finding) -> tuple[str, int, int]:
 
 
 def lines_with(changes: Mapping[int, Line]) -> list[Line]:
-    """The clean lines, of which some (counted from 0) are others."""
+    """Return the clean lines, some of them replaced (counted from 0)."""
     return [changes.get(i, line) for i, line in enumerate(clean_lines())]
 
 
 def lines_by(change: Callable[[str, str, int, int], Line]) -> list[Line]:
-    """The clean lines, each changed."""
+    """Return the clean lines, each changed."""
     return [change(query, document, int(str(rank)), int(str(score))) for query, document, rank, score in clean_lines()]
 
 
@@ -73,7 +73,7 @@ def grades_by(change: Callable[[float], float]) -> dict[str, dict[str, float]]:
 
 
 def first_graded(**grades: float) -> dict[str, dict[str, float]]:
-    """The judgments with other grades for the first documents of some queries."""
+    """Return the judgments with other grades for the first documents of some queries."""
     return {
         query: {d: grades.get(query, g) if d == f"{query}-d1" else g for d, g in of.items()}
         for query, of in clean_qrels().items()
@@ -86,19 +86,19 @@ def graded(*grades: float) -> dict[str, dict[str, float]]:
 
 
 def first_graded_on(weights: Sequence[float]) -> dict[str, dict[str, float]]:
-    """The judgments on another scale, whose highest grade one document has."""
+    """Return the judgments on another scale, whose highest grade one document has."""
     qrels = grades_by(lambda grade: weights[int(grade)])
     qrels["q1"]["q1-d1"] = weights[-1]
     return qrels
 
 
 def judged_from(first: int) -> dict[str, dict[str, float]]:
-    """Judgments of the documents from a place on."""
+    """Return judgments of the documents from a position."""
     return {query: {f"{query}-d{j}": j % 2 for j in range(first, 20)} for query in QUERIES}
 
 
 class Case(NamedTuple):
-    """What is found in some files, as findings print (``*`` stands for any example), and what the first advises."""
+    """Expected findings as printed (``*`` stands for any example), and the advice of the first."""
 
     found: list[str]
     advice: str = ""
@@ -535,7 +535,7 @@ def several(**runs: list[Line]) -> list[Finding]:
 
 
 def swapped(lines: list[Line]) -> list[Line]:
-    """The same lists with their first two documents exchanged."""
+    """Return the same lists with their first two documents exchanged."""
     flipped = {1: 2, 2: 1}
     return [
         (q, f"{q}-d{flipped.get(int(str(rank)), rank)}" if d.startswith(q) else d, rank, s) for q, d, rank, s in lines

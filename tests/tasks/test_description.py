@@ -1,4 +1,4 @@
-"""What is said of one set of judgments."""
+"""Descriptions of one set of judgments."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class TestAgainstLoops:
 
 
 class TestScoresAtEveryRank:
-    """A curve at rank k is what `evaluate` says at k, to the last digit."""
+    """A curve at rank k equals `evaluate` at k, to the last digit."""
 
     @together("choices", [*policies(), {"missing": "skip", "unjudged": "condensed", "depth": 7}])
     @together("seed", [0, 4])
@@ -228,7 +228,7 @@ class TestDepth:
 
 
 def collection(seed: int, queries: int = 12, runs: int = 2) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Random judgments and runs; some queries are not answered, one has nothing relevant."""
+    """Random judgments and runs; some queries are unanswered, one has nothing relevant."""
     rng = random.Random(seed)
     qrels = {f"q{i:02}": {f"d{j}": rng.choice([0, 0, 1, 2, 3]) for j in range(15)} for i in range(queries)}
     qrels["q03"] = {"d1": 0}
@@ -244,7 +244,7 @@ def collection(seed: int, queries: int = 12, runs: int = 2) -> tuple[dict[str, A
 
 
 def naive_band(found: GainCurves, run: str, measure: str, average: str, weights: Any, confidence: float) -> Any:
-    """Resampled averages from every query's vectors, in plain Python, with percentiles between order statistics."""
+    """Resampled averages from per-query vectors, in plain Python, with percentiles between order statistics."""
     by_query = list(found.by_query(run, measure).values())
     ideal = list(found.by_query(None, "CG").values())
     run_cg = list(found.by_query(run, "CG").values())
@@ -465,7 +465,7 @@ def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> 
 
 
 def test_no_band_of_a_chart_is_above_the_ideal():
-    """Resamples of rich queries gain more than the ideal of all queries has on average: the chart's bands end there."""
+    """Some resamples exceed the mean ideal of all queries: the chart's bands are cut there."""
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(1 + 9 * (i % 2))} for i in range(10)}
     run = {query: list(documents) for query, documents in qrels.items()}
     curves = gain_curves(qrels, {"perfect": run}, "CG@10")
@@ -478,11 +478,11 @@ def test_no_band_of_a_chart_is_above_the_ideal():
 
 
 class TestDifferences:
-    """Runs beside a baseline: paired, rank by rank."""
+    """Runs compared with a baseline: paired, rank by rank."""
 
     @staticmethod
     def made(**options):
-        """In 12 queries one is ahead from rank 3 on, by one document more; two differs in one query only."""
+        """In 12 queries one is ahead by one document for ranks 3 and above; two differs in a single query."""
         qrels = {f"q{i}": {f"d{j}": 1 for j in range(4)} for i in range(12)}
         base = {query: ["x", "d0", "y", "d1"] for query in qrels}
         one = {query: ["x", "d0", "d2" if i else "y", "d1"] for i, query in enumerate(qrels)}

@@ -1,4 +1,4 @@
-"""Which tools are named for a figure, which are not, and what is tried of a tool beside its own conventions."""
+"""Tools named for a figure, tools not named, and conventions tried around a tool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def first(figure: float | str, measure: str, run: Any = RUN, **more: Any) -> Way
 
 
 def in_order(query: str, ties: str) -> list[str]:
-    """The documents of a query by score; equal scores as they come, or by id descending."""
+    """Return the documents of a query by score; ties in input order, or by ID descending."""
     documents = list(RUN[query]) if ties == "input" else sorted(RUN[query], reverse=True)
     return sorted(documents, key=lambda document: -RUN[query][document])
 
@@ -47,7 +47,7 @@ def discounted(gains: list[float], k: int) -> float:
 
 
 def list_only(k: int, ties: str, empty: float) -> list[float]:
-    """nDCG with exponential gains, of the retrieved documents only; ``empty`` where none of them has a gain."""
+    """nDCG with exponential gains, of the retrieved documents only; ``empty`` if none of them has a gain."""
     scores = []
     for query in RUN:
         gains = [2.0 ** QRELS[query].get(document, 0) - 1 for document in in_order(query, ties)]

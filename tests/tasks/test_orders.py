@@ -1,4 +1,4 @@
-"""The order of systems by one set of judgments and by another."""
+"""The order of systems under two sets of judgments."""
 
 from __future__ import annotations
 

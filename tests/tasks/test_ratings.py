@@ -1,4 +1,4 @@
-"""Correlations of measures with what users say: against SciPy, and against the formulas of their intervals."""
+"""Correlations of measures with user ratings: against SciPy, and against the formulas of their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision by recall: level by level and generalised, against plain Python, by hand, and what is refused."""
+"""Precision–recall curves, by level and generalised: against plain Python, by hand, and refused input."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def ranked(scores: dict[str, float]) -> list[str]:
 def naive_level(
     grades: dict[str, float], scores: dict[str, float], mode: str, grade: float, points: int, recall_cut: str
 ) -> list[float] | None:
-    """Average precision and the curve of one list, in plain Python; None where nothing is relevant."""
+    """Average precision and the curve of one list, in plain Python; None if nothing is relevant."""
     relevant = {d for d, g in grades.items() if (g == grade if mode == "level" else g >= grade)}
     if not relevant:
         return None
@@ -138,7 +138,7 @@ def test_generalised_against_plain_python(seed: int) -> None:
 
 
 class TestByHand:
-    """ONE and TWO, with the ranks written beside them."""
+    """ONE and TWO, with their ranks."""
 
     def test_recall_bases(self) -> None:
         found = recall_levels(QRELS, {"one": ONE})
@@ -353,7 +353,7 @@ class TestShown:
         )
 
     def test_unanswered_queries_are_told(self) -> None:
-        """q3 has no document of grade 3, but who does not answer it scores 0: missing comes before undefined."""
+        """q3 has no document of grade 3, but a run that does not answer it scores 0: missing comes before undefined."""
         short = {query: documents for query, documents in TWO.items() if query != "q3"}
         found = recall_levels(QRELS, {"one": ONE, "two": short})
         assert found.average_precision("two", 3) == 1 / 2

@@ -1,4 +1,4 @@
-"""Sensitivity: cells against single evaluations, findings against naive computations, scenarios and what is refused."""
+"""Sensitivity: cells against single evaluations, findings against naive computations, scenarios and refused input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RUNS = ("one", "two", "three", "four")
 
 
 def collection(seed=11, grades=(0, 0, 0, 1, 1, 2, 3), queries=6):
-    """Judgments and four runs that prefer relevant documents a little, each in its way."""
+    """Judgments and four runs that each prefer relevant documents slightly, in different ways."""
     rng = random.Random(seed)
     documents = [f"d{i}" for i in range(60)]
     qrels = {f"q{i}": {d: rng.choice(grades) for d in rng.sample(documents, 40)} for i in range(queries)}
@@ -57,7 +57,7 @@ def found(data):
 
 
 def tau_of_values(one, other):
-    """Kendall's tau-b; what differs by rounding is the same. None: one has only ties."""
+    """Kendall's tau-b with a tolerance for rounding; None if one side has only ties."""
     tau = kendalltau(*([round(value, 12) for value in values] for values in (one, other))).statistic
     return None if math.isnan(tau) else tau
 
@@ -108,7 +108,7 @@ class TestCells:
             assert sorted(one.scores) == sorted(other.scores)
 
     def test_hundreds_of_gains_do_not_fill_the_memory(self, data):
-        """Ideal lists are kept for some gain maps only, and nobody sees that in the scores."""
+        """Ideal lists are cached for some gain maps only, without effect on scores."""
         qrels, runs = data
         judged = Judged(Qrels.of(qrels), Policy())
         gains = [f"0-1-2-{i}" for i in range(3, 103)]
@@ -130,7 +130,7 @@ class TestFindings:
         assert list(found.wins().values()) == sorted(counts.values(), reverse=True)
 
     def test_winner_changes(self, found):
-        """Neighbours differ by one step on one axis; recomputed from places alone."""
+        """Neighbours differ by one step on one axis; recomputed from positions only."""
         expected = set()
         for one, other in product(found.cells, repeat=2):
             steps = [b - a for a, b in zip(one.place, other.place, strict=True)]
@@ -176,7 +176,7 @@ class TestFindings:
 
 class TestSupport:
     def test_changes_of_places_against_scipy(self, seed=3):
-        """Eight systems of which many swap: paired t tests of every setting, corrected by Holm."""
+        """Eight systems with many swaps: paired t tests of every setting, with Holm correction."""
         qrels, runs = collection(seed, queries=12)
         more = collection(seed + 50, queries=12)[1]
         runs |= {f"{name}'": {query: more[name][query] for query in qrels} for name in RUNS}
@@ -402,7 +402,7 @@ class TestADM:
         assert "ADM has no discount, which is therefore not varied" in result.notices
 
     def test_values_by_hand(self):
-        """One document of grade 1 of 2 at rank 1 (SRS 1): its distance is 1 minus what its category is worth."""
+        """One document of grade 1 of 2 at rank 1 (SRS 1): its distance is 1 minus the value of its category."""
         runs, gains = {"r": {"q": ["d"]}}, ["flat", "tenfold", "top"]
         result = assess_sensitivity({"q": {"d": 1, "e": 2}}, runs, measure="ADM(over=retrieved)", gain=gains)
         values = {cell.label: cell.value for cell in result.cells if cell.label.endswith("@10")}
@@ -513,7 +513,7 @@ class TestScenarios:
 
 class TestPages:
     def test_the_least_similar_orders_differ_in_little_else(self, found):
-        """Of the pairs with the lowest tau the first is one that differs on the fewest axes."""
+        """Among the pairs with the lowest tau, the first differs on the fewest axes."""
 
         def axes_apart(one, other):
             return sum(a != b for a, b in zip(one.place, other.place, strict=True))
@@ -586,7 +586,7 @@ def test_another_winner_by_the_usual_discount_is_told() -> None:
 
 
 class TestSessions:
-    """Quick systems find something at once, thorough ones more, but later: who wins depends on bq."""
+    """Quick systems find something at once, thorough ones find more later: the winner depends on bq."""
 
     GRADES = {"t": {"a": 1, "b": 2, "c": 3}}
 

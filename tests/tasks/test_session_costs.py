@@ -1,4 +1,4 @@
-"""Costs of sessions: as they are recorded, what is gained by a cost, and what the page says of it."""
+"""Costs of sessions: recorded costs, gain by cost, and the page."""
 
 from __future__ import annotations
 

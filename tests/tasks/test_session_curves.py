@@ -1,4 +1,4 @@
-"""Curves of sessions against vectors made by plain loops, and what charts show of them."""
+"""Curves of sessions against vectors from plain loops, and their charts."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class TestRandomSessions:
             assert all(map(math.isnan, earlier.values.tolist()))
 
     def test_best_queries(self, seed: int) -> None:
-        """The query of each session that gives the most; of equals the last, which may have another vector."""
+        """The best query of each session; of ties the last, which may have another vector."""
         lists = random_sessions(seed)
         curves = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@5", kind="positions")
         found = curves.curve("mine", of="best query")

@@ -1,4 +1,4 @@
-"""Evaluations of sessions: what judges them, what the policy does, and what is shown."""
+"""Evaluations of sessions: matching of judgments, policies, and pages."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class TestWhatJudges:
         assert (found.facts.extra_ids, found.facts.extra_turns) == ((b"s2", b"s3"), (b"s1_1",))
 
     def test_what_judges_most_sessions_wins(self) -> None:
-        """A topic may be called like a session: here one topic, but two sessions are judged."""
+        """A topic may have the name of a session: here one topic, but two sessions are judged."""
         qrels = {"t1": {"a": 1}, "s2": {"c": 1}, "s3": {"x": 1}}
         assert evaluate_sessions(qrels, some()).judged_by == "session"
         assert evaluate_sessions(qrels, some(), judged_by="topic").queries == ["s1"]
 
     def test_ids_that_fit_both_ways_are_not_guessed_at(self) -> None:
-        """Sessions and topics are numbered alike: by topic and by session all are judged, by other judgments."""
+        """Sessions and topics have the same numbers: all are judged by topic and by session, differently."""
         log = sessions_from_lists({"1": [["a"]], "2": [["a"]]}, {"1": "2", "2": "1"})
         qrels = {"1": {"a": 3}, "2": {"b": 1}}
         with pytest.raises(UsageError, match="judgments by topic and by session both match all sessions") as error:
@@ -120,7 +120,7 @@ class TestMeasures:
 
     def test_own_measures(self) -> None:
         class Turns(SessionMeasure):
-            """How many queries a session has."""
+            """Score: the number of queries of a session."""
 
             name = "Turns"
             bounds = (0.0, math.inf)
@@ -132,7 +132,7 @@ class TestMeasures:
 
     def test_an_own_measure_that_returns_nonsense(self) -> None:
         class Wrong(SessionMeasure):
-            """Wrong."""
+            """A measure that returns a wrong shape."""
 
             name = "Wrong"
 
@@ -188,7 +188,7 @@ class TestPolicy:
             evaluate_sessions(qrels, some(), policy=Policy(undefined="error"))
 
     def test_lists_are_ordered_by_their_scores(self) -> None:
-        """More than nine turns: their ids do not stand in the order of the turns."""
+        """With more than nine turns, sorting IDs does not sort turns."""
         turns = {f"s_{i}": {"x": 1.0, "a": 2.0} if i == 11 else {"a": 1.0, "x": 2.0} for i in range(1, 13)}
         sessions = Sessions("x", (b"s",), np.array([0, 12]), Run.from_dict(turns))
         found = evaluate_sessions({"s": {"a": 1}}, sessions, "sDCG(base=2)@1").by_query("sDCG@1")

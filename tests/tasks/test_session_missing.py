@@ -18,7 +18,7 @@ from tests.together import together
 
 
 class TestMissingSessions:
-    """Judged by session: whoever has a session, it is not missing for the others."""
+    """Judged by session: a session that one system has is not missing for the others."""
 
     qrels = {"s1": {"a": 1}, "s2": {"a": 1}, "s3": {"a": 1}}
 
@@ -159,7 +159,7 @@ class TestGapsInMissingSessions:
     last = 4
 
     def naive_ideal(self, session: str) -> list[float]:
-        """What the best lists give by each query, one document a query, discounted by 1 + log4 of its position."""
+        """Gain of the ideal lists by query, one document per query, discounted by 1 + log4 of its position."""
         total, vector = 0.0, []
         for turn in range(1, self.last + 1):
             grades = self.qrels.get(f"{session}_{turn}", {})

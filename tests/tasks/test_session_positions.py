@@ -1,4 +1,4 @@
-"""How often the last query of a session is its best, against plain loops."""
+"""Frequency of sessions whose last query is the best, against plain loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves read sideways: against a naive search, and what is said of it."""
+"""Curves compared by rank, against a naive search, and their sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def one_query(**ranks: list[int]) -> Any:
 
 
 def every(step: int, depth: int) -> list[int]:
-    """A document gained at every so many ranks."""
+    """One gained document at every n-th rank."""
     return [1 if rank % step == 0 else 0 for rank in range(1, depth + 1)]
 
 
@@ -68,7 +68,7 @@ class TestAgainstASearch:
 
     @staticmethod
     def exact_curve(qrels: Any, answers: Any) -> list[Fraction]:
-        """The mean over queries as fractions: nothing is rounded."""
+        """The mean over queries as fractions, without rounding."""
         curve = [Fraction(0)] * 50
         for query, judged in qrels.items():
             total = 0
@@ -148,7 +148,7 @@ def said(at: list[int], measure: str = "CG@20", reference: str | None = None, **
 
 
 class TestIdealOfTheSameQueries:
-    """Where the policy leaves out what a run does not answer, the ideal of all queries is no match for it."""
+    """If the policy omits queries that a run does not answer, the run is compared with the ideal of its own queries."""
 
     QRELS = {"poor": {"a": 1}, "rich": {"a": 1, "b": 1, "c": 1}}
     RUNS = {"whole": {"poor": ["a"], "rich": ["a", "x", "b", "c"]}, "part": {"rich": ["x", "a", "b", "c"]}}

@@ -1,4 +1,4 @@
-"""Systems with sessions of their own: which test is taken, what is said of it, several systems, and real sessions."""
+"""Systems with different sessions: choice of test, sentences, several systems, and real sessions."""
 
 from __future__ import annotations
 

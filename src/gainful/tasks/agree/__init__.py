@@ -113,16 +113,9 @@ class AgreementReport(ScoreReport):
         names = "measure | other | coefficient | value . | low . | high . | standard error . | bias ."
         columns = head(f"{names} | expected by chance . | swaps #", for_machines=True)
         parts.append(Table(columns, records, "Coefficients"))
-        header = {
-            "measures": list(found.measures),
-            "systems": list(found.systems),
-            "queries": found.queries,
-            "coefficients": list(shown),
-            "persistence": found.persistence,
-            "draws": found.draws,
-            "seed": found.seed,
-        }
-        return self.page_of("agree", parts, header)
+        header = {"measures": list(found.measures), "systems": list(found.systems), "queries": found.queries}
+        header |= {"coefficients": list(shown), "persistence": found.persistence}
+        return self.page_of("agree", parts, {**header, "draws": found.draws, "seed": found.seed})
 
     def value(self, estimated: str, reference: str, coefficient: str | None = None) -> float | None:
         """Return a coefficient of two measures; only tau_AP depends on which of them is the reference."""

@@ -174,10 +174,8 @@ class _ExactColumns:
         self._whole = in_steps(values, self._shift).T
 
     def sums(self, counts: Floats) -> Floats:
-        """Return sums, columns x resamples, for counts of resamples x queries.
-
-        In small pieces: BLAS would spread a large product over its own threads, which compete with those of the runs.
-        """
+        """Return sums, columns x resamples, for counts of resamples x queries."""
+        # In small pieces: BLAS would spread a large product over its own threads, in competition with other runs.
         step = _SMALL_PRODUCT // max(self._whole.size, 1)
         if step < _FEW_DRAWS:
             step = counts.shape[0]

@@ -390,8 +390,7 @@ class GainCurves(Curves[CumulatedGain]):
         at: Sequence[int] | None = None,
         regions: Sequence[tuple[int, int]] | None = None,
     ) -> Page:
-        """Return a chart and a table of selected ranks per measure and average, the readings by rank, and all
-        values for machines."""
+        """Return a chart and a table per measure and average, the readings by rank, and all values for machines."""
         parts: list[Table | Chart | str] = []
         for measure in self.measures:
             for average in self.averages(measure):
@@ -430,8 +429,7 @@ class GainCurves(Curves[CumulatedGain]):
             "averages": {str(measure): self.averages(measure) for measure in self.measures},
             **asdict(self.resampling),
             "runs": [
-                {"run": run, "path": evaluation.source, "missing": len(evaluation.missing)}
-                for run, evaluation in self.evaluations.items()
+                {"run": name, "path": run.source, "missing": len(run.missing)} for name, run in self.evaluations.items()
             ],
             "sideways": [reading.data() for reading in readings],
         }

@@ -224,10 +224,7 @@ def _run_table(
     notes: Sequence[str] = (),
     best: str = "",
 ) -> Table:
-    """Return a table of rows, labelled ``name``, by runs; each cell is a value, or a difference in points and percent.
-
-    Many runs become rows. ``best`` is the note on the highest value of every row, which is then marked.
-    """
+    """Return a table of values or differences by runs; ``best`` is the note on the marked maximum of each row."""
     marked: set[tuple[int, int]] = set()
     for i, row in enumerate(rows.values() if best and len(runs) > 1 else ()):
         values = [math.nan if cell[0] is None else float(cell[0]) for cell in row]

@@ -81,11 +81,7 @@ class CommonDocuments:
 
     @cached_property
     def _tally(self) -> tuple[Cells, Ints, Ints, Floats]:
-        """The number of documents per pair of grades and query: sufficient for any resampling of queries.
-
-        Returns the cells (pairs of grades), the first entry of each cell, and for every entry, sorted by cell and
-        query, its query and number of documents.
-        """
+        """Cells (pairs of grades), the first entry of each, and the query and number of documents of every entry."""
         level_a, level_b = np.searchsorted(self.levels, self.a), np.searchsorted(self.levels, self.b)
         order = np.lexsort((self.query, level_b, level_a))
         columns = np.stack((level_a, level_b, self.query))[:, order]
@@ -126,10 +122,8 @@ class CommonDocuments:
 
 
 def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
-    """Return, for every common document, its query (as numbered in A) and its item in both sets.
-
-    The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
-    """
+    """Return, for every common document, its query (as numbered in A) and its item in both sets."""
+    # The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
     row_of_item = np.empty(int(b.item_offsets[-1]), np.int64)
     row_of_item[b.item] = np.arange(b.item.size)
     columns = core.ListColumns(

@@ -92,14 +92,10 @@ class SessionStudy(Showable):
         factors = [name for name in FACTORS if any(name in each.factors for each in self.evaluations.values())]
         if by_session and factors:
             # The factors of every session, for machines: comparisons of systems use them.
-            rows = [
-                (run, session, *known)
-                for run, each in self.evaluations.items()
-                for unknown in ((None,) * len(each.queries),)
-                for session, *known in zip(
-                    each.queries, *(each.factors.get(name, unknown) for name in factors), strict=True
-                )
-            ]
+            rows: list[tuple[str | None, ...]] = []
+            for run, each in self.evaluations.items():
+                known = [each.factors.get(name, (None,) * len(each.queries)) for name in factors]
+                rows += [(run, *row) for row in zip(each.queries, *known, strict=True)]
             yield Table(head(["run", "session", *factors], for_machines=True), tuple(rows), SESSIONS_TABLE)
         yield from length_tables(self.queries)
         yield from position_tables(self.queries, self.measure, places)

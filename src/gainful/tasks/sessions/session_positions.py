@@ -44,10 +44,10 @@ class Queries(NamedTuple):
 
 
 class LastAgainstBest(NamedTuple):
-    """Counts of sessions with several queries and some gain, in which no query gives more than the last one.
+    """The number of sessions with several queries and some gain, and of those in which no query beats the last.
 
-    Queries are compared with the discount by position (``last_is_best``) and without it (``last_is_best_list``).
-    ``without_gain`` counts the sessions with several queries and no gain.
+    Queries are compared with the discount by position (``last_is_best``) or without it (``last_is_best_list``).
+    ``without_gain`` is the number of sessions with several queries and no gain.
     """
 
     sessions: int

@@ -152,10 +152,8 @@ def assess_documents(
 def _means_of(
     judged: Judged, runs: Mapping[str, RunLike], measures: Sequence[Measure], threads: int | None
 ) -> dict[Measure, Floats | None]:
-    """Return the systems' means by each measure, higher is better; None if no query has a score for every system.
-
-    Measures are not checked again, because a part of the judgments may lack a grade that a measure refers to.
-    """
+    """Return the systems' means by each measure, higher is better; None if no query has a score for every system."""
+    # Measures are not checked again, because a part of the judgments may lack a grade that a measure refers to.
     needed = frozenset(need for measure in measures for need in measure.needed())
     evaluations = join_each(judged, runs, lambda _, graded: evaluate_graded(graded, measures), needed, threads=threads)
     found: dict[Measure, Floats | None] = {}
