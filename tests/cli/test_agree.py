@@ -131,12 +131,12 @@ class TestTexts:
         text = run(files, "--coefficient", "rbo", "--persistence", "0.5", fmt="table").words
         assert "two random orders of 4 systems have" in text and "(persistence 0.5)" in text
 
-    def test_what_weighs_the_top_has_no_interval(self, files):
+    def test_top_weighted_coefficients_have_no_interval(self, files):
         text = run(files, "--coefficient", "tau-ap-b", fmt="table").words
         assert "standard error 0." in text and "95% CI" not in text
         assert "none based on the standard error reaches 95% coverage for tau_AP,b" in text
 
-    def test_ties_are_said(self, files):
+    def test_ties_are_noted(self, files):
         files.write("tied.csv", "query,a,b,c,d\nq1,1,1,0,0\n")
         text = run(files, "--coefficient", "tau-ap", "--draws", "0", fmt="table", measures=("p", "tied")).words
         assert "tau_AP is undefined between all measures: orders have ties; tau-ap-b allows them." in text
@@ -179,7 +179,7 @@ class TestFormatsAndCharts:
 
 
 class TestErrorsAndNotices:
-    def test_what_not_all_have_is_left_out_and_said(self, files):
+    def test_queries_that_not_all_measures_score_are_omitted_with_a_notice(self, files):
         files.write("part.csv", "query,a,b,e\nq1,1,0,2\nq2,1,0,1\nq9,0,1,1\n")
         result = run(files, measures=("p", "part"))
         assert "notice: 3 systems that not all measures score, left out: c, d, e" in result.err

@@ -131,7 +131,7 @@ class TestOneSet:
             ),
         ],
     )
-    def test_what_is_odd(self, command, content, arguments, sentence):
+    def test_unusual_grades(self, command, content, arguments, sentence):
         command.write("a.txt", content)
         result = command("judgments", "a.txt", "--format", "jsonl", *arguments.split())
         assert result.code == 0, result.err

@@ -114,7 +114,7 @@ class TestRecall:
         assert (result.code, result.out) == (code, "")
         assert message in result.err
 
-    def test_undefined_zero_is_not_obeyed_and_told(self, files):
+    def test_undefined_zero_is_replaced_by_skip_with_a_note(self, files):
         assert curves(files, "recall", "--undefined", "zero").out == curves(files, "recall").out
         assert "undefined=skip" in files("curves", "--help-all").out
 

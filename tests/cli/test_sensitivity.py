@@ -168,7 +168,7 @@ class TestScenarios:
 
 
 class TestNotices:
-    def test_undefined_queries_are_told_once(self, files):
+    def test_undefined_queries_are_reported_once(self, files):
         """Query 3 has no document of grade 3, so 0-0-0-1 divides by 0."""
         result = run(files)
         assert (
@@ -177,5 +177,5 @@ class TestNotices:
         ) in result.err
         assert run(files, "--quiet").err == ""
 
-    def test_what_is_not_varied(self, files):
+    def test_parameters_that_are_not_varied(self, files):
         assert "notice: ADM has no discount, which is therefore not varied\n" in run(files, "-m", "ADM").err

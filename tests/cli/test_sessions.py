@@ -263,7 +263,7 @@ class TestChoices:
         found = scores(files("--session", "s1", "--session", "s3", "--by-session", "--format", "jsonl"))
         assert {key[2] for key in found} == {"s1", "s3", None}
 
-    def test_what_is_not_chosen_is_not_missing(self, command):
+    def test_sessions_not_selected_are_not_missing(self, command):
         command.write("qrels", "s1 0 a 1\ns2 0 a 1\ns3 0 a 1\n")
         command.write("A.jsonl", lines(session("s1", "a"), session("s2", "a", "a")))
         base = ("sessions", "qrels", "A.jsonl", "-m", "nsDCG@10", "--format", "jsonl")
@@ -529,7 +529,7 @@ class TestCosts:
         assert "Gain and cost, GainPerCost(cost_query=20, cost_document=5)@1" in result.out
         assert "Mean gain by cost" not in result.out
 
-    def test_what_is_not_given_costs_nothing(self, files):
+    def test_costs_default_to_0(self, files):
         """Both costs are in the heading, even if a measure's name omits defaults."""
         shown = files("-m", "sDCG@1", "--cost-document", "1", "--quiet").out
         assert "Gain and cost, GainPerCost(cost_query=0, cost_document=1)@1" in shown

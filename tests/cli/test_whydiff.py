@@ -121,7 +121,7 @@ def test_the_rows_of_a_figure(whydiff) -> None:
         (([2, 3, 1], [0, 2, 1]), "nDCG(gain=exp2)@3", ["-m nDCG@3", "--missing skip"]),
     ],
 )
-def test_eval_prints_what_the_page_says(whydiff, command, gains, measure: str, options: list[str]) -> None:
+def test_eval_prints_the_value_on_the_page(whydiff, command, gains, measure: str, options: list[str]) -> None:
     # The mean over the three answered queries, one of which has nothing relevant.
     mean = sum(discounted(list_) / discounted(sorted(list_, reverse=True)) for list_ in gains) / 3
     result = whydiff("--theirs", f"{mean:.6f}", "-m", measure, qrels=GAPS, lines=ANSWERS)
@@ -139,7 +139,7 @@ def command_said(result) -> list[str]:
     return shlex.split(said[1].replace("QRELS", "qrels").replace("RUN", "r.run"))
 
 
-def test_explain_prints_what_the_page_says_of_a_query(whydiff, command) -> None:
+def test_explain_prints_the_value_of_a_query_on_the_page(whydiff, command) -> None:
     value = discounted([1, 7, 3]) / discounted([7, 3, 1])
     arguments = ("--theirs", f"{value:.6f}", "--query", "a", "-m", "nDCG@3")
     said = command_said(whydiff(*arguments, qrels=GAPS, lines=ANSWERS))
@@ -173,7 +173,7 @@ def test_the_command_that_prints_it_takes_duplicates(whydiff, command) -> None:
 # -- Options -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_policy_is_where_it_starts(whydiff) -> None:
+def test_the_search_starts_from_the_policy(whydiff) -> None:
     a, d = discounted([2, 3, 1]) / discounted([3, 2, 1]), discounted([0, 2, 1]) / discounted([2, 1])
     figure = f"{(a + d) / 2:.5f}"
     arguments = ("--theirs", figure, "-m", "nDCG@3", "--format", "jsonl")

@@ -76,7 +76,7 @@ def test_what_is_not_a_number_is_no_figure(text: Any) -> None:
     ("text", "hint"),
     [("46.4%", "write 0.464"), ("46.40%", "write 0.4640"), ("0,464", "write 0.464"), ("46,4%", "write 0.464")],
 )
-def test_who_writes_another_notation_is_told_ours(text: str, hint: str) -> None:
+def test_other_notations_are_refused_with_a_hint(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         Figure.of("mine", text)
     assert (caught.value.message, caught.value.hint) == (f"mine: expected a number, found '{text}'", hint)

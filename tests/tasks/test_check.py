@@ -407,7 +407,7 @@ def test_what_is_found(case: Case) -> None:
         assert case.advice in f"{found[0].consequence} {found[0].remedy}"
 
 
-def test_what_eval_refuses_is_serious() -> None:
+def test_refused_by_eval_means_serious() -> None:
     for qrels, lines, message in (
         (qrels_text(clean_qrels()), REPEATED, "again"),
         (CONFLICTING, clean_lines(), "expected one grade"),
@@ -464,7 +464,7 @@ NUMBERED_LETOR = "".join(
 )
 
 
-def test_numbers_that_stand_for_names_are_no_self_hits() -> None:
+def test_positions_as_ids_are_not_self_hits() -> None:
     run = Run.read(NUMBERED_LETOR.encode(), feature=1)
     assert (run.query_of(0), run.document(0), run.document(11)) == (b"1", b"1", b"12")
     found = examine(Qrels.read(NUMBERED_LETOR.encode()), {"r": run})
@@ -622,7 +622,7 @@ def test_a_clean_examination_can_be_shown() -> None:
     assert str(clean) == "10 queries, 120 judgments, 1 run: no problems found."
 
 
-def test_every_finding_says_what_to_do() -> None:
+def test_every_finding_has_a_remedy() -> None:
     for finding in broken().findings:
         assert finding.consequence.endswith(".") and finding.remedy.endswith((".", "?"))
         assert finding.check in CHECKS

@@ -162,7 +162,7 @@ class TestScoresAtEveryRank:
             assert found.curve("r", name).values.tolist() == [scores.mean(at) for at in at_ranks]
             assert found.curve("r", name).count == scores.count(at_ranks[0])
 
-    def test_what_the_policy_forbids(self):
+    def test_refused_by_the_policy(self):
         qrels, run = {"q1": {"d": 1}, "q2": {"d": 0}}, {"q1": ["d"], "q2": ["d"], "q9": ["d"]}
         with pytest.raises(InputError, match="undefined=error"):
             gain_curves(qrels, {"r": run}, "nDCG", policy=Policy(undefined="error"))
@@ -217,7 +217,7 @@ class TestDepth:
         assert found.ideal().values.tolist() == [1, 2, 3, 4, 4, 4, 4, 4, 4]
         assert [str(measure) for measure in found.evaluations["r"].measures] == ["CG@9", "nDCG@9"]
 
-    def test_bands_end_there_too(self):
+    def test_bands_also_end_there(self):
         rng = random.Random(0)
         qrels = {f"q{i}": {f"d{j}": rng.choice([0, 1, 2]) for j in range(10)} for i in range(6)}
         run = {query: {f"d{j}": rng.random() for j in range(27)} for query in qrels}
@@ -417,7 +417,7 @@ class TestUse:
             (lambda found: found.by_query("run0"), "per-query vectors were not kept"),
         ],
     )
-    def test_what_is_not_there(self, ask, message):
+    def test_unknown_curves(self, ask, message):
         qrels, runs = collection(3)
         found = gain_curves(qrels, runs, ["CG@10", "nDCG@10"], draws=0)
         with pytest.raises(UsageError, match=message):

@@ -276,7 +276,7 @@ class TestBootstrap:
         assert compared(self.QUERIES[0], draws=100).kappa[1:] == (None, None)
 
 
-class TestWhatIsCompared:
+class TestComparedDocuments:
     def test_one_level_only_is_undefined(self) -> None:
         found = compared([(1, 1), (1, 1)], [(1, 1)], draws=10)
         assert found.agreement == (1, 1, 1)
@@ -354,7 +354,7 @@ class TestErrors:
             "check that both judge the same queries and documents; IDs must be equal byte by byte"
         )
 
-    def test_what_is_common_is_not_judged(self) -> None:
+    def test_common_documents_are_unjudged(self) -> None:
         with pytest.raises(InputError, match="1 common document with a grade below 0 on one side, excluded by neg"):
             compare_judgments({"q": {"d": -1}}, {"q": {"d": 1}}, policy=Policy(negative="unjudged"))
 

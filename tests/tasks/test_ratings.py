@@ -79,7 +79,7 @@ def test_undefined(x: list[float], y: list[float]) -> None:
     assert [(each.value, each.low, each.high, each.n) for each in correlate(x, y)] == [(None, None, None, len(x))] * 3
 
 
-def test_what_is_equal_but_for_rounding_is_tied() -> None:
+def test_values_equal_except_for_rounding_are_tied() -> None:
     x, rounded, y = [0.1 + 0.2, 0.3, 0.7, 0.5], [0.3, 0.3, 0.7, 0.5], [2.0, 1.0, 5.0, 4.0]
     for found, expected in zip(correlate(x, y), correlate(rounded, y), strict=True):
         assert found.value == pytest.approx(expected.value, abs=1e-12)

@@ -272,7 +272,7 @@ class TestLevels:
         with pytest.raises(UsageError, match="expected a dict of names and runs"):
             generalised_recall(QRELS, "one.run")  # type: ignore[arg-type]
 
-    def test_what_is_not_there_cannot_be_asked_for(self) -> None:
+    def test_unknown_levels_and_runs(self) -> None:
         found = recall_levels(QRELS, {"one": ONE}, by="level")
         with pytest.raises(UsageError, match="expected one of level=1, level=2, level=3, found rel=1"):
             found.average_precision("one", 1, "rel")
@@ -299,7 +299,7 @@ class TestShown:
             ("recall", "precision", 1.0, 1.0)
         }
 
-    def test_only_what_is_the_same_is_drawn_once(self) -> None:
+    def test_only_equal_charts_are_drawn_once(self) -> None:
         # As many documents have grade 1 as have grade 3 or more, but others; and grade 1 is not the highest.
         qrels, runs = {"q1": {"a": 3, "b": 1}}, {"one": {"q1": ["a", "b"]}}
         titles = [chart.title for chart in recall_levels(qrels, runs).page().charts]
@@ -324,7 +324,7 @@ class TestShown:
             "generalised precision",
         )
 
-    def test_many_runs_stand_below_each_other(self) -> None:
+    def test_many_runs_become_rows(self) -> None:
         runs = {f"run{i}": ONE for i in range(9)}
         tables = {table.title: table for table in recall_levels(QRELS, runs).page().tables}
         average = tables["Average precision (AvP)"]
@@ -352,7 +352,7 @@ class TestShown:
             "The largest difference in average precision from one is two, grade 3: +50.00 points (+100.0%)."
         )
 
-    def test_unanswered_queries_are_told(self) -> None:
+    def test_unanswered_queries_are_noted(self) -> None:
         """q3 has no document of grade 3, but a run that does not answer it scores 0: missing comes before undefined."""
         short = {query: documents for query, documents in TWO.items() if query != "q3"}
         found = recall_levels(QRELS, {"one": ONE, "two": short})

@@ -197,7 +197,7 @@ class TestSupport:
         assert {tuple(each[:2]): tuple(each[2:]) for each in found.reversals} == expected
         assert len(expected) > 3
 
-    def test_what_is_supported_is_said_first(self):
+    def test_supported_reversals_come_first(self):
         """A document of grade 3 or three of grade 1, in all queries; and two systems that differ by chance."""
         qrels = {f"q{i}": {"d": 3, "b0": 1, "b1": 1, "b2": 1} for i in range(10)}
         runs = {
@@ -275,7 +275,7 @@ class TestAxes:
             "depth": ("7",),
         }
 
-    def test_what_the_measure_sets_stays(self, data):
+    def test_parameters_of_the_measure_are_not_varied(self, data):
         result = assess_sensitivity(*data, measure="nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20")
         assert [str(cell.measure) for cell in result.cells] == [
             "nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20"
@@ -496,7 +496,7 @@ class TestScenarios:
             (Scenario("s", gain="0-1", where="my.toml: s"), "my.toml: s: gain=0-1: expected a weight for every grade"),
         ],
     )
-    def test_what_a_measure_does_not_take(self, data, scenario, message):
+    def test_parameters_that_the_measure_lacks(self, data, scenario, message):
         with pytest.raises((UsageError, InputError), match=message):
             assess_sensitivity(*data, scenario=[scenario])
 
@@ -526,7 +526,7 @@ class TestPages:
         one, other, tau = table.rows[0]
         assert (tau, axes_apart(cells[one], cells[other])) == (lowest, apart)
 
-    def test_no_winner_is_unusual_where_none_is_usual(self):
+    def test_without_a_usual_winner_none_is_marked(self):
         result = assess_sensitivity(*collection(1), scenario=["impatient", "patient"])
         assert result.cells[0].winners != result.cells[1].winners
         assert result.usual_winners is None
@@ -570,7 +570,7 @@ class TestPages:
         assert taus.values[0][3] == result.tau(result.cells[0], result.cells[3])
 
 
-def test_another_winner_by_the_usual_discount_is_told() -> None:
+def test_notice_of_another_winner_under_the_default_discount() -> None:
     # By hand, 1/log2(rank + 1): one has 3 + 2/2 + 1/log2(5) = 4.43, two 3/log2(3) + 3/2 + 2/log2(5) = 4.25.
     qrels = {"q": {"A": 3, "B": 2, "C": 0, "D": 1, "E": 3}}
     runs = {"one": {"q": ["A", "C", "B", "D"]}, "two": {"q": ["C", "E", "A", "B"]}}
@@ -647,7 +647,7 @@ class TestSessions:
         assert ("paired t test" if shared else "Welch's t test") in found.page().text()
         assert f"2 systems, {found.queries} sessions." in found.page().text()
 
-    def test_what_is_tried_unless_told_and_what_the_measure_sets(self):
+    def test_default_values_and_parameters_of_the_measure(self):
         systems = {name: self.log(name, lists, True) for name, lists in self.LISTS.items()}
         found = assess_session_sensitivity(self.GRADES, systems)
         assert [axis.labels for axis in found.axes][1:] == [("2", "e", "10"), ("2", "4", "10"), ("5", "10", "20")]

@@ -100,7 +100,7 @@ class TestRandomSessions:
         table = found.evaluations["mine"].mean("nsDCG@3")
         assert found.curve("mine", average="ratios").values[-1] == pytest.approx(table, abs=1e-12)
 
-    def test_at_least_so_many_queries(self, seed: int) -> None:
+    def test_minimum_number_of_queries(self, seed: int) -> None:
         lists = random_sessions(seed) | {"long": [["x"], ["a"], [], ["b"]]}
         found = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@3", kind="subset", draws=0)
         width = 3 * found.queries
@@ -241,7 +241,7 @@ def test_many_queries_are_cut() -> None:
     assert all_of_them.curve("mine").values[-1] == pytest.approx(3 / (1 + math.log(31, 4)))
 
 
-def test_systems_are_what_the_dict_says() -> None:
+def test_systems_are_named_by_the_dict() -> None:
     named = Sessions.of([{"session": "s", "topic": "t", "system": "X", "queries": [{"results": ["a"]}]}])
     assert session_curves(QRELS, {"mine": named}, "sDCG@1").runs == ["mine"]
 

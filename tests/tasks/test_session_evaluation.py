@@ -43,7 +43,7 @@ def some() -> Sessions:
     return sessions_from_lists(LISTS, TOPICS, name="log")
 
 
-class TestWhatJudges:
+class TestJudgedBy:
     def test_topics(self) -> None:
         found = evaluate_sessions(TOPIC, some())
         assert (found.judged_by, found.unit, found.queries) == ("topic", "session", ["s1", "s2"])
@@ -60,7 +60,7 @@ class TestWhatJudges:
         assert found.by_query("sDCG@10")["s1"] == pytest.approx(4 / 1.5)
         assert (found.facts.extra_ids, found.facts.extra_turns) == ((b"s2", b"s3"), (b"s1_1",))
 
-    def test_what_judges_most_sessions_wins(self) -> None:
+    def test_the_way_that_judges_most_sessions_wins(self) -> None:
         """A topic may have the name of a session: here one topic, but two sessions are judged."""
         qrels = {"t1": {"a": 1}, "s2": {"c": 1}, "s3": {"x": 1}}
         assert evaluate_sessions(qrels, some()).judged_by == "session"
@@ -153,7 +153,7 @@ class TestPolicy:
             evaluate_sessions(qrels, some(), policy=Policy(missing="error"))
         assert "1 judged session not among the sessions" in notices([evaluate_sessions(qrels, some())])[0]
 
-    def test_topics_that_nobody_searched_for_are_not_missing(self) -> None:
+    def test_topics_without_sessions_are_not_missing(self) -> None:
         assert evaluate_sessions({**TOPIC, "t9": {"z": 1}}, some()).missing == []
 
     def test_extra(self) -> None:
@@ -335,7 +335,7 @@ class TestShown:
         report = Report(evaluate_sessions(TOPIC, {"one": some(), "other": other}))
         assert "means over different numbers of sessions: one 2, other 1" in report.text()
 
-    def test_reports_do_not_mix_what_judges(self) -> None:
+    def test_reports_do_not_mix_judged_by(self) -> None:
         by_session = evaluate_sessions({"s1": {"a": 1}}, some(), name="one")
         with pytest.raises(UsageError, match="same judged_by"):
             Report([by_session, evaluate_sessions(TOPIC, some(), name="two")])

@@ -25,7 +25,7 @@ class TestMissingSessions:
     def systems(self) -> dict[str, Sessions]:
         return {name: sessions_from_lists({session: [["a"]]}) for name, session in (("A", "s1"), ("B", "s2"))}
 
-    def test_only_what_no_system_has_is_missing(self) -> None:
+    def test_only_sessions_that_no_system_has_are_missing(self) -> None:
         found = evaluate_sessions(self.qrels, self.systems(), "nsDCG@10")
         assert {name: (each.queries, each.missing) for name, each in found.items()} == {
             "A": (["s1", "s3"], ["s3"]),
@@ -35,7 +35,7 @@ class TestMissingSessions:
         with pytest.raises(InputError, match=r"1 session \('s3'\) not among the sessions"):
             evaluate_sessions(self.qrels, self.systems(), policy=Policy(missing="error"))
 
-    def test_nothing_is_missing_where_all_are_there(self) -> None:
+    def test_nothing_is_missing_if_all_sessions_exist(self) -> None:
         del (qrels := dict(self.qrels))["s3"]
         found = evaluate_sessions(qrels, self.systems(), "nsDCG@10", policy=Policy(missing="error"))
         assert [(each.mean("nsDCG@10"), each.count("nsDCG@10")) for each in found.values()] == [(1, 1), (1, 1)]
@@ -128,7 +128,7 @@ class TestMissingTurns:
         chosen = study_sessions(self.qrels, systems, "nsDCG@1", session="c1")
         assert chosen.evaluations["mine"].queries == ["c1"]
 
-    def test_ids_that_do_not_tell(self) -> None:
+    def test_ids_without_session_and_number(self) -> None:
         log = [{"session": "c1", "queries": [{"id": "first", "results": ["a"]}]}]
         found = evaluate_sessions({"first": {"a": 1}, "c1_2": {"b": 1}}, Sessions.of(log), "nsDCG@1", name="mine")
         assert found.by_query("nsDCG@1") == {"c1": 1.0}

@@ -101,7 +101,7 @@ class TestNumbers:
         with pytest.raises(UsageError, match="run 'twice' was not compared at rank 7; there are ranks 5, 10"):
             found.rank("twice", 7)
 
-    def test_where_curves_turn_horizontal(self):
+    def test_where_curves_plateau(self):
         qrels, runs = one_query(twice=every(2, 21), never=[0] * 21)
         found = gain_curves(qrels, runs, "CG@21", draws=0).sideways()
         assert [(rise.run, rise.rank, rise.still_rises) for rise in found.last_rises] == [
@@ -193,7 +193,7 @@ class TestSentences:
             self.STOP,
         ]
 
-    def test_about_as_long_is_not_said(self):
+    def test_nearly_equal_effort_has_no_sentence(self):
         texts = said([10], "CG@60", a=every(5, 53), b=every(5, 53))
         assert not any("times as long" in text for text in texts)
         near = said([2], "CG@60", a=[0] * 19 + [1, 1], b=[0] * 20 + [1, 1])  # 21 and 22 documents

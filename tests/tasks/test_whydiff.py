@@ -399,7 +399,7 @@ def test_more_departures_are_found_on_request() -> None:
     assert_found(rich_case(), "AP", planted, places=8, departures=4)
 
 
-def test_negative_grades_matter_only_where_unjudged_documents_are_removed() -> None:
+def test_negative_grades_matter_only_if_unjudged_documents_are_removed() -> None:
     assert_first(found(), rich_case(), "nDCG@5", NEGATIVE)
     alone = assert_first(found(), rich_case(), "nDCG@5", {"gain": "exp2"})
     assert alone.alike["negative"] == ("unjudged",)
@@ -417,7 +417,7 @@ def test_duplicates(measure: str) -> None:
 
 @together("measure", SPECS)
 @together("duplicates", [False, True])
-def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
+def test_any_combination_gives_its_value(measure: str, duplicates: bool) -> None:
     """Not only likely conventions: values taken at random in every dimension."""
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
     search = Search(Qrels.from_dict(case.qrels), case.run, parse(measure), Policy(), 1, Progress())
@@ -473,7 +473,7 @@ def test_simulated_collection() -> None:
     assert_found(case, "AP", {"rel": "2"})
 
 
-def test_conventions_whose_values_differ_in_the_eighth_digit_are_told_apart() -> None:
+def test_conventions_that_differ_in_the_eighth_digit_are_distinguished() -> None:
     # Two documents of equal score whose grades hardly differ: which stands first moves DCG by less than 2e-8.
     better, worse = 1.00000005, 1.0
     descending = better / math.log2(2) + worse / math.log2(3)  # b, a
