@@ -115,8 +115,8 @@ class TestOneSet:
             (
                 "q 0 d1 1\nq 0 d1 2\n",
                 "",
-                f"{REPEATS}; 1 document has different grades, the highest is used here (gainful eval refuses "
-                f"conflicts). {APART}",
+                f"{REPEATS}; 1 document has different grades, of which the highest is used here (gainful eval "
+                f"refuses conflicts). {APART}",
             ),
             (
                 "q 0 d1 1\nq 0 d1 2\n",

@@ -108,7 +108,7 @@ def test_the_rows_of_a_figure(whydiff) -> None:
     nearest = whydiff("--theirs", "0.1234", "-m", "nDCG@6").out
     row = next(line.split() for line in nearest.splitlines() if line.startswith("theirs"))
     assert float(row[3]) == pytest.approx(float(row[2]) - 0.1234, abs=1e-6)
-    assert re.search(r"theirs: \d+ more ways to 0\.5", whydiff("--theirs", "0.5", "-m", "nDCG@6").out)
+    assert re.search(r"theirs: \d+ more ways to obtain 0\.5", whydiff("--theirs", "0.5", "-m", "nDCG@6").out)
     per_cent = whydiff("--mine", "96.1", "-m", "nDCG@6").out
     assert re.search(r"mine +96\.1% +0\.96081 +-0\.00019 +1 +ideal=retrieved", per_cent)
 

@@ -349,7 +349,7 @@ class TestShown:
     def test_largest_difference(self) -> None:
         page = recall_levels(QRELS, {"one": ONE, "two": TWO}).page()
         assert page.parts[0] == (
-            "The largest difference in average precision from one is two, grade 3: +50.00 points (+100.0%)."
+            "Largest difference in average precision from one: two at grade 3, +50.00 points (+100.0%)."
         )
 
     def test_unanswered_queries_are_noted(self) -> None:

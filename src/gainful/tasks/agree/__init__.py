@@ -383,7 +383,7 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
     if has_draws:
         reach, all_units = errors_of_interval(found.queries), plural_of(report.unit)
         notes[:0] = [
-            f"from, to: 95% CI, {name} ± {reach:.2f} standard errors, which cover 95% for up to 30 real systems"
+            f"from, to: 95% CI, {name} ± {reach:.2f} standard errors (coverage tested with up to 30 systems)"
             if has_interval
             else f"no interval: none based on the standard error reaches 95% coverage for {name}",
             f"standard error: standard deviation of {count_of(found.draws, 'resample')} of the {all_units} "

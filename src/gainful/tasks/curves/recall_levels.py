@@ -348,8 +348,8 @@ class RecallLevels(RecallCurves):
             _, points, per_cent, run, base = max(differences, key=lambda each: each[0])
             share = "" if per_cent is None else f" ({per_cent:+.1f}%)"
             yield (
-                f"The largest difference in average precision from {printable(self.baseline, 80)} is "
-                f"{printable(run, 80)}, {base}: {points:+.{max(places - 2, 0)}f} points{share}."
+                f"Largest difference in average precision from {printable(self.baseline, 80)}: "
+                f"{printable(run, 80)} at {base}, {points:+.{max(places - 2, 0)}f} points{share}."
             )
         yield self.bases_table()
         yield self.average_table(places)

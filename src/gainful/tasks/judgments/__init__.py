@@ -293,7 +293,7 @@ def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
         else:
             fate = f"merged by judges={policy.judges}"
             if policy.judges == "error":
-                fate = "the highest is used here (gainful eval refuses conflicts)"
+                fate = "of which the highest is used here (gainful eval refuses conflicts)"
             again = sum(found.judged_again)
             same, near, far = (f"{100 * count / again:.1f}%" for count in found.judged_again)
             lines.append(

@@ -311,7 +311,7 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
             )
         yield " ".join(sentences)
     elif effects:
-        yield f"No change of {' or '.join(each.axis.name for each in effects)} changes the winner."
+        yield f"The winner does not depend on {listed([each.axis.name for each in effects], 'or')}."
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -202,7 +202,7 @@ class StabilityReport(ScoreReport):
             f"within {100 * swaps.fuzziness:g}% of the higher mean are tied (fuzziness), otherwise the less frequent "
             "order is the error",
             "difference needed (Voorhees & Buckley 2002): of pairs with at least this difference on one set, at most "
-            f"{100 * self.asked.swaps:g}% are reversed on another; requires {LEAST_SYSTEMS} systems, and "
+            f"{100 * self.asked.swaps:g}% are reversed on another; requires at least {LEAST_SYSTEMS} systems, and "
             f"{LEAST_COMPARISONS} comparisons per difference",
         )
         parts.append(Table.of(columns, self.swap_rates.items(), title="Swaps of two systems", notes=notes))

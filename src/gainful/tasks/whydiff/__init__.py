@@ -494,7 +494,7 @@ class Findings(Showable):
         for each in self.figures:
             if each.found > len(each.ways):
                 more = count_of(each.found - len(each.ways), "more way")
-                notes.append(f"{each.figure.name}: {more} to {each.figure.text}")
+                notes.append(f"{each.figure.name}: {more} to obtain {each.figure.text}")
         return Table.of(columns, rows, notes=tuple(notes))
 
     def _undecided(self) -> dict[str, list[str]]:
