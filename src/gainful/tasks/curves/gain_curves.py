@@ -324,7 +324,7 @@ class GainCurves(Curves[CumulatedGain]):
     ``evaluations`` are the runs' scores at the last rank, with their notices.
     """
 
-    #: By run and measure, the ideal over the run's own queries, if the policy omits some of the others.
+    #: By run and measure, the ideal over the run's own queries, if the policy omits some queries.
     own_ideals: Mapping[tuple[str, Measure], Floats]
     #: Per-query vectors by run (None: the ideal) and measure, queries x ranks, if requested.
     vectors: Mapping[tuple[str | None, Measure], Floats] = field(default_factory=dict)
@@ -473,7 +473,7 @@ def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> 
         best = max(values.values())
         marked.update((i, column) for i, value in values.items() if value == best > 0)
     run = Column("run", get=lambda curve: "(ideal)" if curve.run is None else curve.run)
-    band = f"{curves.resampling.per_cent} at {depth}"
+    band = f"{curves.resampling.per_cent} CI at {depth}"
     yield Table.of(
         (run, *value_columns([(str(rank), rank) for rank in ranks], shown, band, places)),
         shown,

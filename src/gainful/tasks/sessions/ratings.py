@@ -132,7 +132,7 @@ class RatingCorrelations:
         per_cent = percent_text(self.confidence)
         columns = head(f"run | measure | coefficient | value .{places} | low .{places} | high .{places} | sessions #")
         rows = tuple((name, str(measure), *each) for (name, measure), found in self.found.items() for each in found)
-        notes = [f"low, high: {per_cent} interval from Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
+        notes = [f"low, high: {per_cent} CI from Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
         lower = dict.fromkeys(str(measure) for _, measure in self.found if measure.better == "lower")
         if lower:
             notes.append(f"lower is better: {', '.join(lower)}")

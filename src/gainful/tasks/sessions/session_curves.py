@@ -497,7 +497,7 @@ def _session_table(curves: SessionCurves, group: Sequence[SessionCurve], places:
     else:
         over = "queries" if curves.kind == "positions" else "sessions"
         labels = [*labels[: 1 if curves.kind == "average" else 2], Column(over, "count", get=lambda curve: curve.count)]
-    columns = (*labels, *value_columns(shown, group, f"{curves.resampling.per_cent} at the end", places))
+    columns = (*labels, *value_columns(shown, group, f"{curves.resampling.per_cent} CI at the end", places))
     return Table.of(columns, group, title=_session_title(curves, group, where), notes=notes, most=most, for_people=True)
 
 
