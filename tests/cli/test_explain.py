@@ -397,8 +397,8 @@ def test_a_list_as_others_compute_it(command):
     found = {name: row for row in rows for name in row["computed by"].split(", ")}
     for name, value in expected.items():
         assert found[name]["nDCG@6"] == pytest.approx(value), name
-    assert found["gainful"] is found["trec_eval 10.0"] and not found["gainful"]["what is different"]
-    assert found["scikit-learn"]["what is different"] == "the ideal list is made of the retrieved documents only"
+    assert found["gainful"] is found["trec_eval 10.0"] and not found["gainful"]["differences"]
+    assert found["scikit-learn"]["differences"] == "the ideal list contains retrieved documents only"
 
 
 def test_lists_of_runs_as_others_compute_them(command):

@@ -325,7 +325,7 @@ def test_no_shared_query_says_what_check_knows(command, core, judged, found, how
         f"r.run: expected queries that are judged, found none: the run has '{found}', qrels has '{judged}'",
         f"hint: 1 of 2 queries match {how}: write ids alike in both files",
     )
-    assert f"match {how}: write ids" in " ".join(command("check", "qrels", "r.run").out.split())
+    assert f"match {how}: write IDs" in " ".join(command("check", "qrels", "r.run").out.split())
 
 
 def test_a_file_in_a_folder_below_is_named(command):
