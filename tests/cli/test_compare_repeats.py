@@ -81,17 +81,17 @@ def test_the_interaction_is_that_of_least_squares() -> None:
     effect, noise = system_by_query(matrix.values, list(matrix.repeats.values())) or (None, None)
     assert effect is not None and noise is not None
     assert (effect.f, effect.df, noise.df) == (pytest.approx(expected), many - few, values.size - many)
-    assert f"system by query: F({effect.df}, {noise.df}) = {effect.f:.2f}, p = {effect.p:.2g}" in words(found)
+    assert f"System-query interaction: F({effect.df}, {noise.df}) = {effect.f:.2f}, p = {effect.p:.2g}" in words(found)
 
 
 def test_one_run_counts_as_if_it_could_not_vary() -> None:
     text = words(compare(QRELS, {"old": OLD[0], "llm": LLM, "new": [run(7, 1.0), run(8, 1.0)]}, "nDCG@5"))
-    assert "one run only, which counts as if it could not vary: old" in text and "system by query" not in text
+    assert "Single run, assumed to be free of noise: old." in text and "interaction" not in text
 
 
 @together("options", [{"sequential": True}, {"test": "bayes", "margin": 0.01}, {"factors": {"old": {"a": "1"}}}])
 def test_questions_that_know_nothing_of_runs_refuse_them(options: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="several runs of one system: cannot be combined with"):
+    with pytest.raises(UsageError, match="several runs of one system cannot be used with"):
         compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", **options)
 
 

@@ -208,7 +208,7 @@ def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
     del close["low"]
     first = gainful.report(qrels, close, "AP").data.answer[0]
     assert re.fullmatch(
-        r"No clear winner: (one|two) is [\d.]+% (ahead of|behind) (one|two), which may be chance\.", first
+        r"No clear winner: (one|two) is [\d.]+% (ahead of|behind) (one|two), which may be due to chance\.", first
     )
     close["two"] = close["one"]
     assert gainful.report(qrels, close, "AP").data.answer[0] == "No clear winner: two and one have the same mean AP."
@@ -506,7 +506,9 @@ def test_sessions():
     assert numbers.settings == {"measure": "nsDCG", "base": 3, "queryBase": 2, "depth": 2}
     found = gainful.evaluate_sessions(JUDGED_TOPICS, systems, measures)
     decision, said = page.data.answer
-    assert decision.startswith("No clear winner: two is ") and decision.endswith(" ahead of one, which may be chance.")
+    assert decision.startswith("No clear winner: two is ") and decision.endswith(
+        " ahead of one, which may be due to chance."
+    )
     assert said == gainful.compare(found, measures[0]).text().partition("\n\n")[0].replace("\n", " ")
     for s, evaluation in enumerate(found.values()):
         for i, measure in enumerate(measures):
@@ -551,6 +553,6 @@ def test_sessions_of_their_own():
     first = sessions_of([("s1", "t1", [["b"]])])
     page = gainful.report_sessions(JUDGED_TOPICS, {"one": first, "own": own})
     assert page.data.title == "own and one: nsDCG@10 on sessions"
-    assert "Each session belongs to one system, so nothing is paired" in page.data.answer[2]
+    assert "Each session belongs to one system, so the comparison is unpaired" in page.data.answer[2]
     alone = gainful.report_sessions(JUDGED_TOPICS, own, "sDCG@5")
     assert alone.data.answer[0].endswith("the mean over 3 sessions.")
