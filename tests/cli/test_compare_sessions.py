@@ -103,7 +103,10 @@ def test_users_from_the_table_of_topics(files):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (("power", "--difference", "0.2", "--width", "0.3"), ("8 sessions can show a difference of", "anova sessions")),
+        (
+            ("power", "--difference", "0.2", "--width", "0.3"),
+            ("8 sessions can detect a difference of", "anova sessions"),
+        ),
         (("agree", "--draws", "20"), ("order 3 systems on 8 sessions", "resamples of the sessions")),
         (
             ("stability", "--draws", "20", "--topics", "first"),

@@ -167,7 +167,7 @@ def test_statistics_are_those_of_compare(read, page):
     # What there is to decide comes first, then what `compare` says of the baseline.
     baseline = gainful.compare(QRELS, RUNS, MEASURES[0], baseline="old").text().replace("\n", " ")
     decision, answer = page.data.answer
-    assert answer in baseline and decision == "No clear winner: any of the 3 may be the best; new leads."
+    assert answer in baseline and decision == "No clear winner: any of the 3 systems could be best; new leads."
 
 
 def test_judged_shares_and_recall_curves(read):
@@ -204,7 +204,7 @@ def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
     # Two that nobody can tell from each other, and the same twice.
     close = {"one": runs["mid"], "two": {**runs["mid"], "q00": runs["top"]["q00"]}, "low": runs["low"]}
     first = gainful.report(qrels, close, "AP").data.answer[0]
-    assert first == f"No clear winner: 2 of 3 may be the best; {'two' if mean_of(qrels, close) else 'one'} leads."
+    assert first == f"No clear winner: 2 of 3 systems could be best; {'two' if mean_of(qrels, close) else 'one'} leads."
     del close["low"]
     first = gainful.report(qrels, close, "AP").data.answer[0]
     assert re.fullmatch(
@@ -356,7 +356,7 @@ def test_titles(tmp_path: Path):
         assert f"{file}</th><td>{digest}</td>" in html
     long = blocks(gainful.report(QRELS, RUNS, "AP", documents={"d1": "word " * 100}).html)[1].titles["d1"]
     assert (len(long), long[-1]) == (160, "…")
-    with pytest.raises(InputError, match=r"expected titles of documents such as .*, found none of them"):
+    with pytest.raises(InputError, match=r"no titles of documents in the report, such as .*"):
         gainful.report(QRELS, RUNS, "AP", documents={"D1": "upper"}).save(table)
     with pytest.raises(InputError, match="expected a column for its title or text"):
         gainful.report(QRELS, RUNS, "AP", documents=[{"id": "d1", "year": 1999}]).save(table)
@@ -404,9 +404,9 @@ def test_without_a_script_it_still_answers(page):
     static = page.html.partition('<main id="static">')[2].partition("</main>")[0]
     for section in ("answer", "leaderboard", "curves"):
         assert f'<section id="{section}">' in static
-    assert "No clear winner: any of the 3 may be the best; new leads." in static
+    assert "No clear winner: any of the 3 systems could be best; new leads." in static
     answer = static.partition('id="answer"')[2].partition("</section>")[0]
-    assert '<details id="about"><summary>Made on ' in answer and "|missing:zero|" in answer
+    assert '<details id="about"><summary>Created on ' in answer and "|missing:zero|" in answer
     assert len(re.findall(r'<div class="scroll" tabindex="0"', static)) == static.count('class="scroll"')
     assert (static.count("<svg") == 2 and "<polyline" in static) or "<path" in static
     found = gainful.evaluate(QRELS, RUNS, MEASURES[0])
@@ -433,13 +433,13 @@ def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
     data = gainful.report({"q": {ids[0]: 1, "other": 1}}, {"one": {"q": ids}}, "AP").data
     whole, _ = data.documents
     numbers = len(data.numbers)
-    monkeypatch.setattr("gainful.tasks.report._LETTERS_A_CELL", 0)
+    monkeypatch.setattr("gainful.tasks.report._LETTERS_PER_CELL", 0)
     size = len(whole)
     for limit, depth in ((size, 60), (size - 1, 50), (size // 2, 20), (size // 3, 10), (0, None)):
         monkeypatch.setattr("gainful.tasks.report._LEAST_LETTERS", limit + numbers)
         page = HtmlReport(replace(data))
         if depth is None:
-            assert page.notices[-1] == "To keep the file small, it does not say which documents stand at which rank."
+            assert page.notices[-1] == "To keep the file small, documents are not listed."
             assert page.data.documents[0] == ""
             continue
         said = f"To keep the file small, documents are shown for the first {depth} of 60 ranks."
@@ -455,7 +455,7 @@ def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monk
     path = tmp_path / "report.html"
     first = gainful.report(QRELS, RUNS, MEASURES)
     first.save(path)
-    assert "Made on 1970-01-02</summary><p>conventions: " in path.read_text(encoding="utf-8")
+    assert "Created on 1970-01-02</summary><p>conventions: " in path.read_text(encoding="utf-8")
     written = path.read_bytes()
     gainful.report(QRELS, RUNS, MEASURES).save(path)
     assert path.read_bytes() == written
@@ -475,7 +475,7 @@ def test_it_opens_and_shows_in_a_notebook(page, monkeypatch):
     frame = page._repr_html_()
     assert frame.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts"' in frame and "<script" not in frame
     monkeypatch.setattr("webbrowser.open", lambda _: False)
-    with pytest.raises(UsageError, match="no browser was found"):
+    with pytest.raises(UsageError, match="no browser found"):
         page.open()
 
 
@@ -524,10 +524,10 @@ def test_several_systems_with_the_same_sessions_and_a_baseline():
     lists = {"one": [*"abc"], "two": [*"xa"], "six": ["c"]}
     systems = {name: sessions_of((s, "t1", [each]) for s in ("s1", "s2")) for name, each in lists.items()}
     page = gainful.report_sessions(JUDGED_TOPICS, systems)
-    assert page.data.answer[0] == "No clear winner: any of the 3 may be the best; one leads."
+    assert page.data.answer[0] == "No clear winner: any of the 3 systems could be best; one leads."
     assert "rank range" in page.html
     page = gainful.report_sessions(JUDGED_TOPICS, systems, baseline="two")
-    assert page.data.answer[0] == "one leads; 0 of 2 are clearly different from two."
+    assert page.data.answer[0] == "one leads; 0 of 2 systems differ clearly from two."
     assert "No system differs significantly from two" in page.data.answer[1] and "rank range" not in page.html
 
 

@@ -136,7 +136,7 @@ class SelfTest(Showable):
             "draws: resampled queries, with noise of small harmless changes (larger ones: 2.5 times as much) and a "
             f"fault in a share of the queries; {_FLIPS:,} sign flips per test"
         )
-        table = Table(columns, rows, title="Faults and how many are found")
+        table = Table(columns, rows, title="Faults detected")
         return Page("gate", ("\n".join(sentences), table, chart), (note,))
 
 
