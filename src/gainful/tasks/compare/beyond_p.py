@@ -116,9 +116,9 @@ class BeliefComparison(Comparison):
             *head(numbers, for_machines=True),
         )
         parts.append(Table.of(record, everything, title="posteriors"))
-        notes = ["probabilities depend on the prior; unlike a test, they do not bound the share of wrong verdicts"]
+        caveats = ["probabilities depend on the prior; unlike a test, they do not bound the share of wrong verdicts"]
         if len(everything) > 1:
-            notes.append(f"{count_of(len(everything), 'comparison')}, not corrected for their number")
+            caveats.append(f"{count_of(len(everything), 'comparison')}, not corrected for their number")
         header: dict[str, object] = {
             "test": "bayes",
             "prior": "p(mean, sd) ~ 1 / sd",
@@ -127,7 +127,7 @@ class BeliefComparison(Comparison):
             "margin": margin,
             "queries_left_out": {name: results[0].left_out for name, results in self.posteriors.items()},
         }
-        return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
+        return Page("compare", tuple(parts), (*caveats, *self.scores.conventions), header)
 
 
 @warns
