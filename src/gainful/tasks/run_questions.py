@@ -308,10 +308,7 @@ class ConventionOptions:
         None, "The numbers are scores of this query.", metavar="ID", shown="means"
     )
     departures: int = setting(
-        3,
-        "Conventions that may change at once; those of known tools are always tried.",
-        kind="whole",
-        least=1,
+        3, "Conventions that may change at once; those of known tools are always tried.", kind="whole", least=1
     )
     most: int = setting(5, "Explanations to list per number.", kind="whole", least=1)
     threads: int | None = None

@@ -38,14 +38,7 @@ from gainful.tasks.compare import (
     means_table,
     paired_matrices,
 )
-from gainful.tasks.compare.compare_words import (
-    anova_columns,
-    gap_text,
-    limits_text,
-    p_words,
-    places_text,
-    units_text,
-)
+from gainful.tasks.compare.compare_words import anova_columns, gap_text, limits_text, p_words, places_text, units_text
 from gainful.tasks.compare.two_systems import Segments, compare_segments, difference_plot, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
