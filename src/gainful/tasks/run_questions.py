@@ -111,9 +111,7 @@ class SidewaysOptions:
 @dataclass(frozen=True)
 class _RecallOptions(_CurvesOfRuns):
     _: KW_ONLY
-    points: int = setting(
-        11, "recall, generalised: number of recall levels.", kind="whole", least=2, most=1001, shown="11"
-    )
+    points: int = setting(11, "recall, generalised: recall levels.", kind="whole", least=2, most=1001, shown="11")
 
 
 @dataclass(frozen=True)
@@ -124,9 +122,7 @@ class RecallLevelOptions(_RecallOptions):
     levels: Sequence[float | str] | float | None = setting(
         None, "recall: grade levels.", metavar="G,...", read=_read_levels, shown="all above 0"
     )
-    by: str = setting(
-        "both", "recall: each level alone, or with all above it.", choices=("level", "rel", "both"), shown="both"
-    )
+    by: str = setting("both", "recall: a level alone, or all from it.", choices=("level", "rel", "both"), shown="both")
 
 
 @dataclass(frozen=True)
@@ -221,9 +217,7 @@ class SensitivityOptions(_Varied):
         metavar="NAME",
         repeatable=True,
     )
-    scenarios: str | os.PathLike[str] | None = setting(
-        None, "TOML file with further scenarios.", kind="file", metavar="FILE"
-    )
+    scenarios: str | os.PathLike[str] | None = setting(None, "TOML file of scenarios.", kind="file", metavar="FILE")
 
 
 @dataclass(frozen=True)
@@ -237,12 +231,12 @@ class _OfSessions:
     judged_by: str | None = None
     session: Sequence[str | bytes] = setting((), "Only this session (repeatable).", metavar="ID", repeatable=True)
     topic: Sequence[str | bytes] = setting(
-        (), "Only sessions of this topic (repeatable).", metavar="ID", repeatable=True
+        (), "Only sessions on this topic (repeatable).", metavar="ID", repeatable=True
     )
     at_least: int | None = setting(None, "Only sessions with at least N queries.", kind="whole", least=1, metavar="N")
     average: str | None = setting(None, "How curves of nsDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
     queries: int | None = setting(
-        None, "Draw curves over N queries.", kind="whole", least=1, metavar="N", shown="all, at most 20"
+        None, "Curves over N queries.", kind="whole", least=1, metavar="N", shown="at most 20"
     )
     draws: int | None = setting(None, "Resamples for the bands; 0 for none.", kind="whole", least=0, shown="1000")
     seed: int | None = setting(None, "Random seed.", kind="whole", least=0, shown="0")
@@ -304,9 +298,7 @@ class ConventionOptions:
     measure: str | Measure = "nDCG@10"
     _: KW_ONLY
     policy: PolicyLike = policy_field()
-    query: str | bytes | int | None = setting(
-        None, "The numbers are scores of this query.", metavar="ID", shown="means"
-    )
+    query: str | bytes | int | None = setting(None, "The numbers are for this query.", metavar="ID", shown="means")
     departures: int = setting(
         3, "Conventions that may change at once; those of known tools are always tried.", kind="whole", least=1
     )

@@ -63,9 +63,7 @@ class PowerOptions:
     queries: Sequence[int] = setting(
         (), "Differences that N queries can detect.", metavar="N,...", read=_read_wholes, shown="queries in the scores"
     )
-    difference: Sequence[float] = setting(
-        (), "Queries needed to detect a difference of D.", metavar="D,...", read=read_numbers
-    )
+    difference: Sequence[float] = setting((), "Queries needed for a difference D.", metavar="D,...", read=read_numbers)
     width: Sequence[float] = setting(
         (), "Queries needed for a confidence interval of width W.", metavar="W,...", read=read_numbers
     )
@@ -194,9 +192,7 @@ class _Pairs(_AllPairs, _Level, _Baseline):
 
 @dataclass(frozen=True, kw_only=True)
 class _Margin:
-    margin: float | None = number(
-        None, "Smallest difference that matters; verdicts become superior, equivalent and so on.", "D"
-    )
+    margin: float | None = number(None, "Smallest difference that matters; adds verdicts such as equivalent.", "D")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,6 @@ class Comparison(ScoreReport):
         return self.scores.measures[0]
 
     def secondary_notes(self, more: str = "") -> list[str]:
-        """Name the primary and secondary measures, if there are several."""
         by_measure: Mapping[str, ScoreMatrix | SessionScores] = self.scores.sessions or self.scores.queries
         primary, *others = (each.measure for each in by_measure.values())
         return [f"primary measure: {primary}; secondary: {', '.join(others)}{more}"] if others else []
@@ -365,11 +364,9 @@ class PairedComparison(Comparison):
         raise NotImplementedError
 
     def tested(self) -> list[str]:
-        """Name the test and its level, for tables printed without sentences."""
         raise NotImplementedError
 
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
-        """Return the leaderboard or the table of pairs of each measure."""
         raise NotImplementedError
 
 
@@ -424,9 +421,8 @@ def marks_of(standing: Standing, wanted: str | None) -> Marks:
 def means_table(found: PairedComparison, show: ShowOptions) -> Table:
     """Return the mean of each system by each measure, with marks and with the best of each column emphasised."""
     rows = found.standing(found.primary, show.sort).systems
-    marks = [
-        marks_of(found.standing(measure, show.sort)._replace(systems=rows), show.marks) for measure in found.matrices
-    ]
+    standings = [found.standing(measure, show.sort)._replace(systems=rows) for measure in found.matrices]
+    marks = [marks_of(standing, show.marks) for standing in standings]
     columns = [*marks[0].letters, Column("system", get=lambda name: name)]
     bests: dict[int, float] = {}
     for matrix, mark in zip(found.matrices.values(), marks, strict=True):

@@ -237,11 +237,9 @@ class SequenceComparison(Comparison):
         if len(primary) == 1:
             parts.append(charts[0])
         else:
-            significant_after = [
-                "" if each.significant_after is None else str(each.significant_after) for each in primary
-            ]
+            texts = ["" if each.significant_after is None else str(each.significant_after) for each in primary]
             lines = f"limits after all {all_units}"
-            parts.append(interval_chart(primary, significant_after, "significant after", (Rule("", x=0.0),), lines))
+            parts.append(interval_chart(primary, texts, "significant after", (Rule("", x=0.0),), lines))
         everything = [each for results in self.sequences.values() for each in results]
         role = "baseline" if common_baseline(everything) else "other"
         names = (

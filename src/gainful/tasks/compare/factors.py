@@ -73,9 +73,7 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
     records = read_records(source, str(path), ("system", "run", "name"))
     names = [next(iter(record.values.values()), "") for record in records]
     if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
-        raise InputError(
-            f"{path}: expected a table with a header: the system, then one column per factor", "no cell may be empty"
-        )
+        raise InputError(f"{path}: expected a table with a header: the system, then the factors", "fill every cell")
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InputError(f"{path}: duplicate system '{printable(str(twice))}'")
@@ -114,9 +112,7 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
             else f"{name} matters ({p_text(p)}): {best} is {abs(highest - lowest):.3f} ahead of {worst} on average."
         )
     yield " ".join(sentences)
-    names = (
-        f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3 | p by F | p by flips | share .3"
-    )
+    sums = f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3"
     effects: list[tuple[Cell, ...]] = []
     for source, effect, p, share in result.effects:
         shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
@@ -132,7 +128,7 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
         f"p by flips: random sign flips of per-{result.unit} contrasts ({draws}); the sentences use this p.",
         "Each factor is adjusted for the other, the interaction for both; share: partial eta squared.",
     ]
-    columns = (*head(names), *head("p_f . | p_flips .", for_machines=True))
+    columns = (*head(f"{sums} | p by F | p by flips | share .3"), *head("p_f . | p_flips .", for_machines=True))
     yield Table(columns, effects, f"Effects, {result.measure}", tuple(notes))
     cells = {cell.levels: cell for cell in result.cells}
     means: list[tuple[Cell, ...]] = [

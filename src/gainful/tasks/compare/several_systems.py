@@ -722,9 +722,8 @@ def difference_plots(found: SystemsComparison, result: SystemsResult) -> list[Ch
     matrix, pairs = found.by_query, found.against[:_MOST_PANELS]
     values = [matrix.column(a) - matrix.column(b) for a, b in pairs]
     low, high = (float(end(each, initial=0.0)) for end, each in ((np.min, values), (np.max, values)))
-    axis = (
-        Axis("difference", low - 0.12 * (high - low), high + 0.12 * (high - low)) if high > low else Axis("difference")
-    )
+    room = 0.12 * (high - low)
+    axis = Axis("difference", low - room, high + room) if room else Axis("difference")
     means = dict(zip(result.scores.systems, result.scores.means.tolist(), strict=True))
     plots = [difference_plot(matrix, (a, b), means[a] - means[b], axis) for a, b in pairs]
     if len(pairs) < len(found.against):

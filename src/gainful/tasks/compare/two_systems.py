@@ -117,11 +117,8 @@ class PairComparison(PairedComparison):
         parts.append(Table(names, rows, all_units))
         if self.segments is not None:
             parts += self.segments.parts(places)
-        notes = [
-            f"note: {f'{result.measure}: ' if several else ''}{warning}"
-            for result in results
-            for warning in result.warnings
-        ]
+        of = "{0.measure}: " if several else ""
+        notes = [f"note: {of.format(result)}{warning}" for result in results for warning in result.warnings]
         if several:
             notes += self.secondary_notes()
             tests_text = count_of(len(results), "test")
@@ -261,8 +258,7 @@ def _deciders(result: PairResult, places: int, several: bool, matrix: ScoreMatri
         *((Column("text", get=text_of),) if about is not None and about.has_texts else ()),
         Column(b, "number", places, get=lambda decider: decider.baseline),
         Column(a, "number", places, get=lambda decider: decider.system),
-        *head(f"difference +{places}"),
-        Column("share of total |difference|", "share", get=lambda decider: decider.share),
+        *head(f"difference +{places} | share of total |difference| % ← share"),
     )
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
@@ -354,8 +350,7 @@ class SegmentResult:
 
     @property
     def p(self) -> float:
-        """The p adjusted for the number of comparisons (Bonferroni)."""
-        return min(1.0, self.tests * self.result.p)
+        return min(1.0, self.tests * self.result.p)  # Bonferroni
 
     @property
     def is_too_small(self) -> bool:

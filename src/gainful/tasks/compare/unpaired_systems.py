@@ -189,11 +189,9 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
     return UnpairedComparison(scores, asked, by_measure)
 
 
-def _parts_of(
-    systems: UnpairedSystems, places: int, most: int | None, is_primary: bool
-) -> Iterator[Table | Detail | str]:
+def _parts_of(found: UnpairedSystems, places: int, most: int | None, is_main: bool) -> Iterator[Table | Detail | str]:
     """Yield the parts for one measure: a sentence, systems, pairs, analysis of variance, and effect sizes."""
-    pairs, scores, compared = systems.pairs, systems.scores, systems.compared
+    pairs, scores, compared = found.pairs, found.scores, found.compared
     first, several = pairs[0], len(pairs) > 1
     sentence = difference_sentence(first)
     if several:
@@ -202,10 +200,10 @@ def _parts_of(
         sentence = (
             f"{first.measure} of {count_of(len(scores.systems), 'system')} on different sessions. Significantly "
             f"different: {count:,} of {count_of(len(pairs), 'pair')} ({first.test.test.title}, "
-            f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)} level)"
+            f"{CORRECTIONS[found.correction].title}, {percent_text(first.alpha)} level)"
             f"{'' if count == len(pairs) else others}."
         )
-    yield f"{sentence}\n{_design(systems)}" if is_primary else sentence
+    yield f"{sentence}\n{_design(found)}" if is_main else sentence
     columns = (
         Column("system", get=lambda name: name),
         Column("sessions", "count", get=lambda name: len(compared.scores[name])),
@@ -222,19 +220,19 @@ def _parts_of(
     )
     notes = notes_of_test(first)
     if several:
-        notes.append(f"p adj.: {CORRECTIONS[systems.correction].title} correction, {count_of(len(pairs), 'pair')}.")
+        notes.append(f"p adj.: {CORRECTIONS[found.correction].title} correction, {count_of(len(pairs), 'pair')}.")
     if first.topics:
         notes.append("Difference: within topics, weighted by 1 / (1 / sessions of one + 1 / sessions of the other).")
     if several and any(pair.alone for pair in pairs):
         notes.append("Sessions of topics that only one of two systems has do not contribute to their difference.")
     yield table_of_pairs("Result", pairs, columns, tuple(notes), places, most)
-    if systems.anova is not None:
-        effects = systems.anova.effects
+    if found.anova is not None:
+        effects = found.anova.effects
         notes = ["Each source is adjusted for all others (sums of squares of type II)."]
         lost = [source for source, each in effects.items() if not each.df]
         if lost:
             notes.append(f"No degrees of freedom, determined by the other factors: {', '.join(lost)}.")
-        sources = [*effects.items(), ("residual", systems.anova.residual)]
+        sources = [*effects.items(), ("residual", found.anova.residual)]
         title = f"Analysis of variance of {scores.measure}"
         yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
     columns = (

@@ -46,26 +46,16 @@ _BY_HAND = "was the file changed by hand?"
 class Rule:
     """The rule of a gate.
 
-    Attributes:
-        margin: The drop that matters: a share of the baseline's mean (``is_relative``), or absolute. None for 2%, or
-            more if the queries of the baseline cannot detect 2%.
-        floors: Worst acceptable means by measure.
-        must_hold: Queries whose score must not fall.
-        by: The column by which queries are grouped.
-        weights: The column of query weights.
-        missing_at_most: The number of queries that a run may leave out.
-        judged_at_least: The required share of judged documents in the top ranks.
-        judged_drop: The largest acceptable drop of this share from the baseline.
-        spread: The standard deviation of per-query differences caused by small changes, relative to the mean; used
-            until enough changes are known. Real collections have less.
+    ``margin`` is the drop that matters: a share of the baseline's mean (``is_relative``), or absolute. None stands for
+    2%, or more if the queries cannot detect 2%. ``spread`` is used until enough changes are known.
     """
 
     margin: float | None = None
     is_relative: bool = True
-    floors: dict[str, float] = field(default_factory=dict)
-    must_hold: list[str] = field(default_factory=list)
-    by: str | None = None
-    weights: str | None = None
+    floors: dict[str, float] = field(default_factory=dict)  # worst acceptable means by measure
+    must_hold: list[str] = field(default_factory=list)  # queries whose score must not fall
+    by: str | None = None  # column of groups
+    weights: str | None = None  # column of weights
     missing_at_most: int = setting(0, "Number of queries that a run may leave out.", kind="whole", least=0)
     judged_at_least: float = number(0.0, "Required share of judged documents in the top ranks.", "SHARE")
     judged_drop: float = number(0.05, "Largest acceptable drop of the judged share.", "SHARE")

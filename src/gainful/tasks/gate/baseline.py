@@ -52,13 +52,9 @@ _FLIPPED = 0.05
 
 
 class RefusalError(InputError):
-    """The run cannot be compared with the baseline.
+    """The comparison is invalid; ``allowed_by`` are options of `gate init` that allow it nevertheless."""
 
-    ``advice`` is a remedy, ``allowed_by`` the options of `gate init` that allow the comparison, ``instead`` a margin
-    that can be detected, with a notice.
-    """
-
-    instead: tuple[float, str] | None = None
+    instead: tuple[float, str] | None = None  # a detectable margin and a notice
 
     def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
         way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
@@ -421,13 +417,11 @@ def _too_few_answered(measured: Measured, rule: Rule) -> RefusalError | None:
 
 
 def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> RefusalError | None:
-    """Return a refusal if too few documents are judged, because unjudged documents can look like a regression.
-
-    If all judged documents are relevant, only the rule's minimum applies: fewer judged documents are a regression.
-    """
+    """Return a refusal if too few documents are judged, because unjudged documents can look like a regression."""
     share = measured.judged
     if share < rule.judged_at_least:
         why = f"at least {rule.judged_at_least:.0%} are required"
+    # If all judged documents are relevant, fewer of them are a regression.
     elif share < baseline - rule.judged_drop and all(each.facts.others_judged for each in measured.evaluations):
         why = f"{baseline:.1%} in the baseline: unjudged documents can look like a regression"
     else:
@@ -444,12 +438,9 @@ def are_zero_or_one(scores: Floats) -> bool:
 
 
 def usual_spread(gate: Gate, measure: str, scores: Floats, mean: float) -> float:
-    """Return the standard deviation of per-query differences caused by a small change.
-
-    The median of accepted changes, if there are enough (a large one must not blind the gate), or a typical value.
-    """
+    """Return the standard deviation of per-query differences caused by a small change, from the history if possible."""
     known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
-    if len(known) >= _KNOWN_FROM:
+    if len(known) >= _KNOWN_FROM:  # the median, so that one large change does not blind the gate
         return float(np.median(known)) * abs(mean)
     return max(gate.rule.spread * abs(mean), math.sqrt(_FLIPPED) if are_zero_or_one(scores) else 0.0)
 
@@ -574,11 +565,9 @@ def compare_with_baseline(gate: Gate, found: Measured) -> list[Compared]:
 
 def weights_and_groups(gate: Gate, queries: Iterable[str]) -> tuple[Floats | None, Texts | None]:
     """Return the weights and groups of queries; None without a rule for them."""
+    weights = None if gate.rule.weights is None else _weights(gate, queries)
     groups = [gate.queries[query].group or UNKNOWN for query in queries]
-    return (
-        None if gate.rule.weights is None else _weights(gate, queries),
-        None if gate.rule.by is None else np.array(groups),
-    )
+    return weights, None if gate.rule.by is None else np.array(groups)
 
 
 def _floors(gate: Gate, means: Mapping[str, float]) -> Iterator[Promise]:

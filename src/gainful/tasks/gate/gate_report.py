@@ -86,27 +86,18 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateReport(Showable):
-    """The result of checking a run against a gate: its :attr:`verdict` is pass, warning, regression or refused.
-
-    Attributes:
-        means: The means of the run.
-        findings: The assessment of each measure, on all queries; ``groups`` by group.
-        queries: The queries whose score changed, largest loss first.
-        promises: Floors, and queries that must hold.
-        refusal: Why the run cannot be compared with the baseline, if so, with a ``hint``; floors are still checked.
-        blind: A warning that the queries are too few for the margin, if they are.
-    """
+    """The result of checking a run against a gate: its :attr:`verdict` is pass, warning, regression or refused."""
 
     gate: Gate
     runs: tuple[str, ...]
-    means: dict[str, float]
-    findings: tuple[Finding, ...] = ()
+    means: dict[str, float]  # of the run
+    findings: tuple[Finding, ...] = ()  # one per measure, on all queries
     groups: tuple[Finding, ...] = ()
-    queries: tuple[QueryChange, ...] = ()
-    promises: tuple[Promise, ...] = ()
-    blind: str | None = None
+    queries: tuple[QueryChange, ...] = ()  # largest loss first
+    promises: tuple[Promise, ...] = ()  # floors, and queries that must hold
+    blind: str | None = None  # a warning if the queries are too few for the margin
     notices: tuple[str, ...] = ()
-    refusal: str | None = None
+    refusal: str | None = None  # why the run cannot be compared; floors are still checked
     hint: str | None = None
     is_strict: bool = False
 

@@ -115,7 +115,7 @@ class SelfTest(Showable):
                 size = f"9 of 10 drops above {fires:.3f} ({fires / test.baseline:.1%})"
             sentences.append(f"{test.measure} detects {size}; the margin is {test.margin:.3f}.")
             rates = [
-                f"1 in {of / hits:.0f} {kind}" if hits else f"none in {of:,} {kind}" for kind, hits, of in test.alarms
+                f"1 in {n / hits:.0f} {kind}" if hits else f"none in {n:,} {kind}" for kind, hits, n in test.alarms
             ]
             sentences.append(f"False alarms: {', '.join(rates)}.")
             for fault, share in product(dict.fromkeys(each.fault for each in test.trials), _SHOWN):

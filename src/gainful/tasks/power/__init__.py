@@ -54,20 +54,13 @@ class Basis:
 
 
 class Shown(NamedTuple):
-    """Detectable effects with a number of queries.
-
-    Attributes:
-        difference: The minimum detectable difference between two systems.
-        gap: The minimum detectable gap between the best and the worst of several systems; None for two.
-        width: The expected width of the confidence interval of a difference.
-        tukey: The minimum detectable difference between two of several systems by Tukey's HSD; None for two.
-    """
+    """The differences that a number of queries can detect; None if there are only two systems."""
 
     queries: int
-    difference: float
-    gap: float | None
-    width: float
-    tukey: float | None
+    difference: float  # between two systems
+    gap: float | None  # between the best and the worst of several systems
+    width: float  # expected, of the confidence interval of a difference
+    tukey: float | None  # difference between two of several systems by Tukey's HSD
 
 
 class Needed(NamedTuple):
@@ -233,9 +226,8 @@ def assess_power(asked: PowerOptions) -> PowerReport:
         check_size([matrix], queries=2)
         two = (matrix.systems[0], matrix.systems[1]) if len(matrix.systems) == 2 else None
         if kind == "pair" and two is None:
-            raise UsageError(
-                f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A,B names two"
-            )
+            found = len(matrix.systems)
+            raise UsageError(f"variance: expected two systems for 'pair', found {found}", "--pair A,B names two")
         kinds = [each for each in VARIANCES if each != "pair" or two]
         sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
         chosen = kind or ("pair" if two else "residual")

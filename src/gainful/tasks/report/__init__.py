@@ -513,9 +513,8 @@ def _about(data: PageData, date: str) -> str:
     line, conventions = _text(f"Created on {date}{source}"), f"<p>{_text(first.signature().short())}</p>"
     table = Table(head("file | sha256"), [(name, content or "not a file") for name, content in files])
     signatures = "".join(f"<li><code>{_text(str(first.signature(measure)))}</code></li>" for measure in data.measures)
-    return (
-        f'<details id="about"><summary>{line}</summary>{conventions}{_scrolled(table)}\n<ul>{signatures}</ul></details>'
-    )
+    details = f"{conventions}{_scrolled(table)}\n<ul>{signatures}</ul>"
+    return f'<details id="about"><summary>{line}</summary>{details}</details>'
 
 
 def _scrolled(table: Table) -> str:

@@ -67,7 +67,6 @@ class PageData:
 
     @property
     def first(self) -> Evaluation:
-        """The first evaluation, for properties that all share."""
         return next(iter(self.evaluations.values()))
 
     @property
@@ -150,7 +149,6 @@ class PageData:
 
     @property
     def notices(self) -> list[str]:
-        """Warnings about the inputs."""
         raise NotImplementedError
 
     @property
@@ -161,7 +159,6 @@ class PageData:
         return [(name, None if content is None else content.sha256()) for name, content in known.items()]
 
     def _sources(self) -> list[str]:
-        """The names of all sources except the judgments."""
         return [each.source for each in self.evaluations.values()]
 
     @property
@@ -170,12 +167,10 @@ class PageData:
         return "", None
 
     def plots(self) -> Iterator[Plot]:
-        """Yield the curves shown without a script."""
         raise NotImplementedError
 
     @cached_property
     def numbers(self) -> str:
-        """The encoded numbers of the page."""
         raise NotImplementedError
 
     def described(self, gain: Gain, rel: float | None, level: float | None) -> dict[str, object]:
@@ -253,21 +248,13 @@ ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
 
 
 class KeptRun(NamedTuple):
-    """The scores of a run and the first ranks of its lists.
+    """The scores of a run and the first ranks of its lists."""
 
-    Attributes:
-        evaluation: Scores by the measures of the report.
-        auxiliary: Scores by further measures, without queries for which they are undefined.
-        codes: Codes of grades, queries x ranks.
-        lengths: Number of documents per list.
-        documents: IDs of all documents, list by list.
-    """
-
-    evaluation: Evaluation
-    auxiliary: Evaluation
-    codes: NDArray[np.uint16]
-    lengths: Ints
-    documents: Spans
+    evaluation: Evaluation  # by the measures of the report
+    auxiliary: Evaluation  # by further measures, without queries for which they are undefined
+    codes: NDArray[np.uint16]  # of grades, queries x ranks
+    lengths: Ints  # documents per list
+    documents: Spans  # all IDs, list by list
 
 
 def kept_runs(
@@ -407,13 +394,10 @@ _LONGEST = 160  # characters per text: the page shows one line per document
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentTitles:
-    """A table of documents: a CSV or TSV with a header, JSON objects, a data frame, or a dict of titles by ID.
-
-    ``called`` are the names of its columns ``document`` and ``text``, if unusual.
-    """
+    """A table of documents: a CSV or TSV with a header, JSON objects, a data frame, or a dict of titles by ID."""
 
     table: Any
-    called: Mapping[str, str]
+    called: Mapping[str, str]  # unusual names of the columns document and text
 
     @property
     def name(self) -> str:

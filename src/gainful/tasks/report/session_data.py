@@ -90,7 +90,6 @@ class KeptSessions:
         self.longest = 0
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        """Add the sessions of a block."""
         if block.judged.policy.unjudged == "condensed":
             block = block.condensed
         lengths, documents = np.minimum(block.shown, self._ranks), block.documents
@@ -140,9 +139,8 @@ def gathered_sessions(
     """Read and score all sessions once, compare the systems, and keep the content of the page."""
     live = live_measure(measures)
     deepest = max(ranks, live.cutoff or 1)
-    curves = CurveGathering(
-        SessionCurveOptions(judged, sessions, draws=0), live if live.cutoff else live.replace(cutoff=10)
-    )
+    drawn = live if live.cutoff else live.replace(cutoff=10)
+    curves = CurveGathering(SessionCurveOptions(judged, sessions, draws=0), drawn)
     kept: dict[str, KeptSessions] = {}
 
     def keep(system: str) -> SystemWatch:
@@ -151,9 +149,8 @@ def gathered_sessions(
 
     asked = session_measures(measures)
     watches = [curves.watch, keep]
-    evaluations, _ = score_systems(
-        judged, sessions, asked, watches, judged_by=judged_by, by_system=True, threads=threads
-    )
+    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads}
+    evaluations, _ = score_systems(judged, sessions, asked, watches, **how)
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")
     ordering = [each for each in asked if orders(each)]
