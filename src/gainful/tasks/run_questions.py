@@ -230,14 +230,10 @@ class _OfSessions:
     policy: PolicyLike = policy_field()
     judged_by: str | None = None
     session: Sequence[str | bytes] = setting((), "Only this session (repeatable).", metavar="ID", repeatable=True)
-    topic: Sequence[str | bytes] = setting(
-        (), "Only sessions on this topic (repeatable).", metavar="ID", repeatable=True
-    )
+    topic: Sequence[str | bytes] = setting((), "Only this topic (repeatable).", metavar="ID", repeatable=True)
     at_least: int | None = setting(None, "Only sessions with at least N queries.", kind="whole", least=1, metavar="N")
     average: str | None = setting(None, "How curves of nsDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
-    queries: int | None = setting(
-        None, "Curves over N queries.", kind="whole", least=1, metavar="N", shown="at most 20"
-    )
+    queries: int | None = setting(None, "Queries per curve.", kind="whole", least=1, metavar="N", shown="at most 20")
     draws: int | None = setting(None, "Resamples for the bands; 0 for none.", kind="whole", least=0, shown="1000")
     seed: int | None = setting(None, "Random seed.", kind="whole", least=0, shown="0")
     confidence: float | None = setting(

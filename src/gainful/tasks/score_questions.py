@@ -164,9 +164,7 @@ class _Drawn(_Level):
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline:
-    baseline: str | None = setting(
-        None, "System that the others are compared with.", metavar="SYSTEM", shown="the first of two"
-    )
+    baseline: str | None = setting(None, "System to compare with.", metavar="SYSTEM", shown="the first of two")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from gainful.data.collection import runs_apart
 from gainful.errors import InputError, UsageError, for_asker, option, warns
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from gainful.stats.unpaired import UnpairedResult
     from gainful.stats.without_p import ConfidenceSequence, Posterior
     from gainful.tasks.score_questions import BeliefOptions, SequenceOptions, UnpairedOptions
+
+    PairResults: TypeAlias = Sequence[Posterior | ConfidenceSequence | UnpairedResult]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,19 +252,14 @@ def compared_pairs(
     return [(system, baseline) for system in scores.best_first if system != baseline]
 
 
-def common_baseline(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str | None:
+def common_baseline(results: PairResults) -> str | None:
     """Return the system that all others were compared with, or None."""
     names = {result.names[1] for result in results}
     return names.pop() if len(names) == 1 else None
 
 
 def table_of_pairs(
-    kind: str,
-    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
-    columns: Iterable[Column],
-    notes: tuple[str, ...],
-    places: int,
-    most: int | None,
+    kind: str, results: PairResults, columns: Iterable[Column], notes: tuple[str, ...], places: int, most: int | None
 ) -> Table:
     """Return a table of pairs: both systems, their difference, and ``columns``."""
     first = results[0]
@@ -272,23 +269,14 @@ def table_of_pairs(
 
 
 def interval_chart(
-    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
-    texts: Sequence[str],
-    side: str,
-    rules: tuple[Rule, ...],
-    lines: str,
+    results: PairResults, texts: Sequence[str], side: str, rules: tuple[Rule, ...], lines: str
 ) -> Intervals:
     """Draw the difference of each pair with its interval and a text."""
     baseline = common_baseline(results)
+    names = [each.names[0] if baseline else " - ".join(each.names) for each in results]
     rows = tuple(
-        IntervalRow(
-            result.names[0] if baseline else " - ".join(result.names),
-            result.difference,
-            result.interval.low,
-            result.interval.high,
-            text,
-        )
-        for result, text in zip(results[:FEW_PAIRS], texts, strict=False)
+        IntervalRow(name, each.difference, each.interval.low, each.interval.high, text)
+        for name, each, text in zip(names, results[:FEW_PAIRS], texts, strict=False)
     )
     source = f" from {printable(baseline, 40)}" if baseline else ""
     cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""

@@ -170,10 +170,7 @@ def posterior_sentence(found: Posterior) -> str:
     if found.probabilities is None:
         if not found.difference:
             return f"{a} and {b} have the same {found.measure} on each of {queries}: there is nothing to compare."
-        return (
-            f"{a} and {b} differ by {found.difference:g} {found.measure} on each of {queries}: without variation, "
-            "there is no posterior."
-        )
+        return f"{a} and {b} differ by {found.difference:g} {found.measure} on each of {queries}, without variation."
     by = f"{number_text(found.margin)} {found.measure}"
     worse, equivalent, better = map(chance_text, found.probabilities)
     more = f"by more than {by}"
@@ -314,10 +311,8 @@ def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | 
     lacking, digits = zip(found.names, found.unanswered, strict=True), places_for(found.difference)
     queries = units_text(found.n, found.left_out, found.unit, lacking)
     level, all_units = level_text(found.interval), plural_of(found.unit)
-    limits = (
-        f"{level} interval {interval_text(found.interval, digits)}, {_VALID}; mean difference "
-        f"{found.difference:.{digits}f}"
-    )
+    interval = f"{level} interval {interval_text(found.interval, digits)}, {_VALID}"
+    limits = f"{interval}; mean difference {found.difference:.{digits}f}"
     if found.is_empty:
         yield (
             f"After {queries}, every difference between {a} and {b} is excluded, so there is no verdict: the order of "

@@ -640,14 +640,8 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         return Intervals(_title(found), Axis(what), lines, "rank range", caption=caption)
     lines = tuple(
         # Rank tests may order systems differently from their means.
-        IntervalRow(
-            family.systems[i],
-            float(min(max(rank, place.best), place.worst)),
-            float(place.best),
-            float(place.worst),
-            text,
-        )
-        for rank, (i, place, text) in enumerate(zip(order, places, texts, strict=True), 1)
+        IntervalRow(family.systems[i], float(min(max(rank, best), worst)), float(best), float(worst), text)
+        for rank, (i, (best, worst), text) in enumerate(zip(order, places, texts, strict=True), 1)
     )
     count = len(family.systems)
     ticks = tuple((float(i), str(i)) for i in range(1, count + 1)) if count <= _MOST_TEXTS else ()

@@ -411,10 +411,7 @@ def compare_segments(matrices: Mapping[str, ScoreMatrix], plan: PairPlan, baseli
         against = baseline or matrix.systems[0]
         pairs = [(system, against) for system in matrix.best_first if system != against]
         tests = len(pairs) * len(segments)
-        parts = {
-            segment: matrix.select(queries=[matrix.queries[place] for place in places])
-            for segment, places in segments.items()
-        }
+        parts = {group: matrix.select(queries=[matrix.queries[i] for i in rows]) for group, rows in segments.items()}
         one_of_all = replace(plan, alpha=plan.alpha / tests)
         found[name] = tuple(
             SegmentResult(name, segment, compare_pair(part, *pair, one_of_all), tests)

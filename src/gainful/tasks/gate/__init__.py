@@ -253,11 +253,8 @@ class Gate:
         head["rule"] = asdict(self.rule)
         lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
         history = [f"    {_json(asdict(each))}" for each in self.history]
-        known = {
-            query: {name: value for name, value in asdict(each).items() if value is not None}
-            for query, each in self.queries.items()
-        }
-        queries = [f"    {_json(query)}: {_json(each)}" for query, each in known.items()]
+        known = [(query, asdict(each).items()) for query, each in self.queries.items()]
+        queries = [f"    {_json(query)}: {_json({k: v for k, v in each if v is not None})}" for query, each in known]
         parts = ['  "history": [', ",\n".join(history), "  ],", '  "queries": {', ",\n".join(queries), "  }"]
         return "\n".join(["{", *lines, *parts, "}", ""])
 
@@ -345,14 +342,7 @@ def _is_number(value: object) -> bool:
 
 
 #: Names of types in messages.
-_WORDS = {
-    str: "a text",
-    float: "a number",
-    int: "a whole number",
-    bool: "true or false",
-    list: "a list",
-    dict: "names and values",
-}
+_WORDS = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list", dict: "a map"}
 
 
 #: Types with many values, which are checked without recursion.

@@ -238,11 +238,8 @@ def update_gate(
         found = comparable(frozen, judged, runs, threads)
         changes = {str(each.measure): each.assess(frozen)[0].change for each in compare_with_baseline(frozen, found)}
         # The spread of this accepted change, relative to the mean.
-        spreads = {
-            name: change.spread / abs(change.baseline)
-            for name, change in changes.items()
-            if change.baseline and change.spread
-        }
+        moved = {name: each for name, each in changes.items() if each.baseline and each.spread}
+        spreads = {name: each.spread / abs(each.baseline) for name, each in moved.items()}
         return _with_baseline(frozen, judged, found, reason, spreads)
     known = set(judged.qrels.queries)
     others = [query for query in frozen.judgments.get("others", ()) if query in known]  # deliberately left out

@@ -250,10 +250,8 @@ def history_page(gate: Gate) -> Page:
     columns = (*head("date | reason | run"), *(Column(name, "number") for name in gate.measures))
     table = Table(columns, rows, title="Baselines")
     places = tuple(float(i) for i in range(1, len(gate.history) + 1))
-    lines = tuple(
-        Line(measure, places, tuple(each.means.get(measure, float("nan")) for each in gate.history))
-        for measure in gate.measures
-    )
+    series = {name: tuple(each.means.get(name, math.nan) for each in gate.history) for name in gate.measures}
+    lines = tuple(Line(name, places, means) for name, means in series.items())
     ticks = tuple((place, each.date) for place, each in zip(places, gate.history, strict=True))
     axis = Axis("baseline", ticks=ticks if len(ticks) <= 8 else (ticks[0], ticks[-1]), is_whole=True)
     chart = Plot("Means of the baselines", axis, Axis("mean"), lines)

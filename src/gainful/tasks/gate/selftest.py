@@ -114,9 +114,7 @@ class SelfTest(Showable):
             if fires is not None:
                 size = f"9 of 10 drops above {fires:.3f} ({fires / test.baseline:.1%})"
             sentences.append(f"{test.measure} detects {size}; the margin is {test.margin:.3f}.")
-            rates = [
-                f"1 in {n / hits:.0f} {kind}" if hits else f"none in {n:,} {kind}" for kind, hits, n in test.alarms
-            ]
+            rates = [f"1 in {n / hits:.0f} {kind}" if hits else f"0 in {n:,} {kind}" for kind, hits, n in test.alarms]
             sentences.append(f"False alarms: {', '.join(rates)}.")
             for fault, share in product(dict.fromkeys(each.fault for each in test.trials), _SHOWN):
                 own = [each for each in test.trials if each.fault == fault and each.share == share]
@@ -148,10 +146,7 @@ def selftest(gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int =
     given = comparable(gate, judged, {"run": read})
     for measure, frozen, scores in zip(gate.measures, frozen_scores(gate, given.queries), given.scores, strict=True):
         if not np.allclose(frozen, scores[:, 0], rtol=0, atol=1e-9, equal_nan=True):
-            raise InputError(
-                f"the run is not the baseline: its {measure} differs from the gate",
-                "`gainful gate history` names the run",
-            )
+            raise InputError(f"the run is not the baseline: its {measure} differs", "`gainful gate history` names it")
     found = evaluate_runs(judged, _faulty_runs(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
     draws = (len(_CHANGES) - (gate.rule.by is None)) * _HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS

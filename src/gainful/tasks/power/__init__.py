@@ -232,10 +232,8 @@ def assess_power(asked: PowerOptions) -> PowerReport:
         sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
         chosen = kind or ("pair" if two else "residual")
         if not sds[chosen] > 0:
-            raise InputError(
-                f"{matrix.origin}: all systems differ by the same on every {matrix.unit}",
-                "planning requires differences that vary",
-            )
+            alike = f"all systems differ by the same on every {matrix.unit}"
+            raise InputError(f"{matrix.origin}: {alike}", "planning requires differences that vary")
         bases.append(Basis(name, chosen, sds[chosen], two, len(matrix.queries), len(matrix.systems), sds))
         # Warn of observed power, which only restates p.
         lead = float(matrix.means.max() - matrix.means.min())
@@ -266,13 +264,10 @@ def power_plots(report: PowerReport, basis: Basis) -> Iterator[Plot]:
         steps = [i / (_POINTS - 1) for i in range(_POINTS)]
         spread = [2 * (end / 2) ** step if is_log else 2 + (end - 2) * step for step in steps]
         numbers = sorted({math.ceil(value - 1e-9) for value in spread})
+        wholes, given = tuple(map(float, numbers)), [each.difference for each in needed]
         lines = tuple(
-            Line(
-                f"difference {number_text(each.difference)}",
-                tuple(map(float, numbers)),
-                tuple(report.power_at(basis, n, each.difference) for n in numbers),
-            )
-            for each in needed
+            Line(f"difference {number_text(each)}", wholes, tuple(report.power_at(basis, n, each) for n in numbers))
+            for each in given
         )
         # Short labels, because longer ones would overlap the line of the target power.
         marks = (Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= numbers[-1])
@@ -342,10 +337,7 @@ def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
     power, level, interval = (100 * each for each in (report.asked.power, report.asked.alpha, 1 - report.asked.alpha))
     has_several = any(map(report.several, report.bases))
     design = "two-way" if any(basis.is_paired for basis in report.bases) else "one-way"
-    gap = (
-        f"between the best and the worst of these systems, the rest in the middle; {design} analysis of variance "
-        "(Nagata; Sakai 2016)"
-    )
+    gap = f"between best and worst of these systems, the rest in the middle; {design} ANOVA (Nagata; Sakai 2016)"
     tukey = "tukey: between two of these systems, whatever the others do; power of a pair by Tukey HSD"
 
     def of_bases(columns: list[str], find: Callable[[Basis], Sequence[Any]], title: str, *notes: str) -> Table:
