@@ -663,7 +663,7 @@ def test_a_run_below_a_floor_fails(command):
     only = command("eval", "qrels", "a.run", "--floor", "R@5>=0.5", "--quiet")
     assert only.out.split()[:2] == ["run", "R@5"]
     assert command("eval", "qrels", "a.run", "-m", "AP", "--floor", "R@5>=0.5").out.split()[:3] == ["run", "AP", "R@5"]
-    assert "expected something like nDCG@10>=0.40" in command("eval", "qrels", "a.run", "--floor", "0.5").err
+    assert "expected a floor such as nDCG@10>=0.40" in command("eval", "qrels", "a.run", "--floor", "0.5").err
 
 
 def test_trec_evals_q_is_hinted_at(example):
