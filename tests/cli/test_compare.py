@@ -1,4 +1,4 @@
-"""`gainful compare`: sentences, tables, formats, warnings, messages, and the three promises."""
+"""`gainful compare`: sentences, tables, formats, warnings, errors and guarantees."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def table(systems: dict[str, list[float]], ids: list[str] | None = None, corner:
 
 
 def exact_p(differences: list[float]) -> float:
-    """Over all signs, in exact arithmetic: thousandths are whole numbers."""
+    """p over all sign assignments, exact because thousandths are integers."""
     whole = [round(1000 * d) for d in differences]
     signed = itertools.product(*((d, -d) for d in whole))
     return sum(abs(sum(each)) >= abs(sum(whole)) for each in signed) / 2 ** len(whole)
@@ -48,7 +48,7 @@ def scores(count: int, queries: int, seed: int = 1, step: float = 0.06) -> dict[
 
 @dataclass(frozen=True)
 class Asked:
-    """`gainful compare` with the arguments that all questions of a test share."""
+    """`gainful compare` with the arguments shared by a test."""
 
     command: Any
     arguments: tuple[str, ...]
@@ -70,7 +70,7 @@ class Asked:
 
 @pytest.fixture
 def ask(command):
-    """Writes a table of scores, and asks about it."""
+    """Write a table of scores and compare its systems."""
 
     def write(systems: dict[str, list[float]], *arguments: str, ids: list[str] | None = None, name="two.csv") -> Asked:
         command.write(name, table(systems, ids))
@@ -115,7 +115,7 @@ class TestTwoSystems:
         assert (row["draws"], row["seed"], row["interval"]) == (999, 3, "bootstrap-t")
 
     @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
-    def test_rank_tests_go_by_ranks_where_the_mean_points_the_other_way(self, ask, test):
+    def test_rank_tests_use_ranks_even_if_the_mean_disagrees(self, ask, test):
         # b loses a little on 52 queries and wins much on 8: its mean is higher, yet ranks and counts are for a.
         asked, higher = ask(SKEWED, "-m", "AP", "--test", test), math.fsum(SKEWED["b"]) / 60 - 0.4
         row = asked.pair()
@@ -124,21 +124,21 @@ class TestTwoSystems:
         assert first.startswith(
             f"By {by}, b is behind a in AP: b is better on 8, worse on 52 and equal on 0 of 60 queries"
         )
-        # What was tested, not a mean beside a p that is not its own; that the mean points elsewhere is said by itself.
+        # The sentence is about ranks; another one reports that the mean disagrees.
         assert first.endswith(f"). However, the mean of b is better by {higher:.3f}.") and "CI" not in first
         if test == "wilcoxon":
             # Ranks 1 to 52 are of queries lost: 1,378 of 1,830.
             assert f", rank-biserial correlation {(1830 - 2 * 1378) / 1830:.2f} (p" in first
         turned = asked.pair("--baseline", "b")
         assert turned["verdict"] == "better" and turned["p"] == row["p"]
-        # So does a margin's verdict, if there is no equivalence; by more than the margin it is of means only.
+        # A margin keeps this verdict, unless the systems are equivalent; superiority is about means only.
         assert asked.pair("--margin", "0.001")["verdict"] == "worse"
 
     @pytest.mark.parametrize(("test", "said"), [("sign", "the sign test"), ("wilcoxon", "Wilcoxon's signed ranks")])
-    def test_families_of_rank_tests_go_by_ranks_and_speak_of_them(self, ask, test, said):
+    def test_families_of_rank_tests_order_by_ranks(self, ask, test, said):
         asked = ask({**SKEWED, "c": [0.1 + 0.001 * i for i in range(60)]}, "-m", "AP", "--test", test)
         pairs = {(row["system"], row["other"]): row for row in asked.rows("pairs")}
-        # In order of what was tested: a wins more than b, whose mean is higher.
+        # In order of the statistic: a wins more often than b, whose mean is higher.
         assert {pair: row["verdict"] for pair, row in pairs.items()} == dict.fromkeys(
             [("a", "b"), ("b", "c"), ("a", "c")], "better"
         )
@@ -226,7 +226,7 @@ class TestTwoSystems:
         result = ask({"a": [0.5] * 20, "b": [0.5] * 16 + [0.6, 0.7, 0.8, 0.9]})()
         assert "note: only 4 of 20 differences are nonzero: random sign flips cannot reach 5%" in result.out
         assert "0.1250" in result.out and "(approximate)" in result.out
-        # p and interval of the sentence may disagree only where it says that the interval is not the test's.
+        # p and interval may disagree only if the sentence marks the interval as approximate.
         assert " by Student's t, approximate, p = 0.1250" in result.words
         assert all(f"q00{i}" in result.out for i in range(16, 20))
 
@@ -372,7 +372,7 @@ class TestSeveralSystems:
             ("0.00999", "b is the best, but perhaps not by more than 0.00999 ("),
         ):
             assert said in asked("--margin", margin).words
-        # Where there are no intervals, nobody is sent to a margin that they would need.
+        # Without intervals, the hint does not suggest a margin, which requires them.
         text = asked("--test", "t").words
         assert "b is ahead of all others; with so many queries, the difference may be negligible (" in text
 
@@ -714,7 +714,7 @@ class TestEffects:
 
 
 class TestWhatIsPrintedHolds:
-    """Bounds are rounded to the safe side, and notes say no more than the correction allows."""
+    """Bounds are rounded to the safe side, and notes claim no more than the correction allows."""
 
     @pytest.mark.parametrize("places", [1, 2, 3])
     def test_the_printed_threshold_holds_for_the_printed_means(self, ask, places):
@@ -728,7 +728,7 @@ class TestWhatIsPrintedHolds:
                     assert row["verdict"] != "inconclusive"
 
     @pytest.mark.parametrize("correction", ["none", "bh"])
-    def test_without_a_simultaneous_statement_nobody_is_the_best(self, ask, correction):
+    def test_without_simultaneous_inference_no_system_is_the_best(self, ask, correction):
         asked = ask(scores(3, 30, step=0.3), "-m", "AP")
         together, out = asked().words, asked("--correction", correction).words
         assert "s2 is significantly better than all 2 other systems" in together and "differences, jointly." in together
@@ -860,7 +860,7 @@ class TestProbabilities:
         assert (len(among), len(against)) == (10, 4) and list(alone.values()) == list(among["s3", "s0"].values())
         assert all(list(among[row["system"], row["baseline"]].values()) == list(row.values()) for row in against)
 
-    def test_several_systems_say_what_is_not_corrected(self, five):
+    def test_several_systems_note_the_missing_correction(self, five):
         out = five("--test", "bayes", "--margin", "0.02").words
         assert out.startswith("AP: in 8 of 10 pairs, one system is better by more than 0.02 with probability 0.95")
         assert "10 comparisons, not corrected for their number" in out
@@ -926,7 +926,7 @@ class TestSequential:
 
 @pytest.mark.usefixtures("few_flips")
 class TestTablesOfPapers:
-    """One table alone, its marks, its rows; whole environments of LaTeX."""
+    """A single table, its marks and rows; complete LaTeX environments."""
 
     def test_only_the_means_in_the_given_order(self, five):
         result = five("--only", "means", "--sort", "given", "--quiet")
@@ -937,7 +937,7 @@ class TestTablesOfPapers:
         assert "Pairs" not in result.out and "Leaderboard" not in result.out
 
     def test_marks_name_the_systems_beaten(self, five):
-        """Who is significantly better than whom, from the table of pairs for machines."""
+        """The pairs with a significant difference, from the machine-readable table."""
         beaten = {f"s{i}": "" for i in range(5)}
         for pair in five.rows("pairs"):
             if pair["verdict"] in ("better", "worse"):
@@ -979,7 +979,7 @@ class TestTablesOfPapers:
         assert "significant: Student's test, Holm, 1%" in holm
         assert "significant: randomisation test, 5%" in two("--only", "means").words
 
-    def test_why_there_are_no_marks(self, ask):
+    def test_missing_marks_are_explained(self, ask):
         asked = ask(scores(13, 12, 1), "-m", "AP", "--draws", "999", "--quiet")
         said = "More than 12 systems: no letters; --marks beaten prints marks."
         assert (
@@ -1020,7 +1020,7 @@ def test_a_default_that_is_typed_is_not_refused(two):
 
 
 class TestSentencesThatHold:
-    """What is said where scores are few, equal, next to 0, or at the ends of the measure's range."""
+    """Sentences for scores that are few, equal, close to 0, or at the bounds of the measure."""
 
     def test_identical_systems_have_nothing_to_test(self, ask):
         same = [0.1 * i for i in range(8)]

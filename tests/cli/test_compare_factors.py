@@ -1,4 +1,4 @@
-"""`gainful compare --factors`: the table of levels, what is said of effects, and what is refused."""
+"""`gainful compare --factors`: the table of levels, effects and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def files(command):
     return command
 
 
-def test_effects_are_said_and_shown(files):
+def test_effects(files):
     result = files("compare", "--from", "scores.csv", "-m", "AP", "--factors", "levels.csv", "--quiet")
     assert result.code == 0, result.err
     assert "AP of 4 systems by structure and expanded, 12 queries." in result.words

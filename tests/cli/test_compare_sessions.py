@@ -1,4 +1,4 @@
-"""`gainful compare` of sessions: in one step, from files that `gainful sessions` wrote, and what it refuses."""
+"""`gainful compare` of sessions: directly, from files of `gainful sessions`, and errors."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_users_from_the_table_of_topics(files):
     ],
 )
 def test_scores_of_the_same_sessions_are_called_so(command, asked, says):
-    """Three systems replay the same eight sessions: nothing that is shown speaks of queries."""
+    """Three systems replay the same eight sessions: no output mentions queries."""
     command.write("qrels", "".join(f"t{t} 0 d{d} {(t + d) % 3}\n" for t in range(3) for d in range(8)))
     for step in (1, 3, 5):
         sessions = [
@@ -140,7 +140,7 @@ ASKED = {"maps": "ab", "trains": "ab", "ships": "ba"}
 
 
 def searches(arms: str, shift: int = 0, column: str = "variant") -> str:
-    """A log of 12 users, each with a session of two queries; ``shift`` makes it one of other queries."""
+    """A log of 12 users, each with a session of two queries; ``shift`` changes the queries."""
     rows, texts = [f"user,time,query,doc,rank,{column}"], list(ASKED)
     for i in range(12 * len(arms)):
         user, arm = divmod(i, len(arms))

@@ -1,4 +1,4 @@
-"""`gainful gate`: its exit codes, files and formats as a job of continuous integration sees them."""
+"""`gainful gate`: exit codes, files and formats, as used in continuous integration."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ GOLDEN = json.dumps([{"question": f"q{i}?", "expected_chunks": [f"c{i}", f"e{i}"
 
 
 def retrieved(found: int) -> str:
-    """The first questions have both of their chunks, the others one."""
+    """The first questions have both chunks, the others one."""
     lists = [[f"c{i}", *([f"e{i}"] if i < found else []), "x", "y", "z"] for i in range(2, 40)]
     return "".join(json.dumps({"question": f"q{i}?", "results": each}) + "\n" for i, each in enumerate(lists, 2))
 
@@ -147,7 +147,7 @@ def golden(command):
     return command
 
 
-def test_a_refused_gate_says_all_that_is_wrong_and_the_command_that_works(golden):
+def test_a_refused_gate_lists_all_errors_and_a_command_that_works(golden):
     refused = golden("gate", "init", "golden.json", "old.jsonl", "-m", "recall@5", "--margin=1%")
     assert refused.code == 3
     wrong, hint = refused.err.splitlines()
@@ -160,7 +160,7 @@ def test_a_refused_gate_says_all_that_is_wrong_and_the_command_that_works(golden
     assert golden("gate", "check", "gate.json", "golden.json", "old.jsonl").code == 0
 
 
-def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden):
+def test_fewer_relevant_documents_are_a_regression_if_only_those_are_judged(golden):
     init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--margin", "15%")
     assert golden(*init).code == 0
     bad = golden("gate", "check", "gate.json", "golden.json", "bad.jsonl")
@@ -168,7 +168,7 @@ def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden)
     assert "unjudged" not in bad.err
 
 
-def test_without_a_margin_it_is_what_the_queries_can_show(gate):
+def test_the_default_margin_is_detectable(gate):
     gate.write("mixed.run", RUN.replace("Q0 a 1 3", "Q0 a 1 1.5"))  # no nDCG of 0 or 1
     made = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "mixed.json")
     # 2.3263 * 13% / sqrt(100) = 3.02%, and (2.3263 * 13 / 2)^2 = 228.6
@@ -180,7 +180,7 @@ def test_without_a_margin_it_is_what_the_queries_can_show(gate):
     assert (refused.code, "100 queries can only detect drops above" in refused.err) == (3, True)
 
 
-def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
+def test_a_floor_needs_no_margin_and_fails_regardless_of_refusals(golden):
     init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--floor", "R@5>=0.9")
     made = golden(*init)
     assert (made.code, "margin 14.5%: the drop of R@5 that 40 queries can detect" in made.err) == (0, True)
@@ -197,7 +197,7 @@ def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
     assert f"R@5 0.9500 {37 / 80:.4f}" in said
 
 
-def test_a_warning_names_what_makes_it_fail(gate):
+def test_a_warning_names_the_strict_option(gate):
     gate.write("almost.run", RUN.replace("q1 Q0 a 1 3", "q1 Q0 a 1 0").replace("q2 Q0 a 1 3", "q2 Q0 a 1 0"))
     gate("gate", "init", "qrels.txt", "base.run", "--margin", "1%", "--floor", "nDCG@10>=0.5", "-o", "small.json")
     line = ("gate", "check", "small.json", "qrels.txt", "almost.run")

@@ -1,4 +1,4 @@
-"""`gainful power`: every format, the flags, charts, notices, exit codes and messages; published score matrices."""
+"""`gainful power`: formats, flags, charts, notices, exit codes, messages; published score matrices."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def run(files, *arguments, fmt="jsonl"):
 
 
 def power_of_t(n, difference, sd, alpha=0.05):
-    """Both tails of scipy's noncentral t."""
+    """Power from both tails of SciPy's noncentral t."""
     critical, noncentrality = t.isf(alpha / 2, n - 1), difference / sd * math.sqrt(n)
     return nct.sf(critical, n - 1, noncentrality) + nct.cdf(-critical, n - 1, noncentrality)
 
 
 def power_of_anova(need, systems, per_query, variance):
-    """That of scipy's noncentral F; ``per_query`` degrees of freedom of the residual come with every query."""
+    """Power from SciPy's noncentral F; every query adds ``per_query`` residual degrees of freedom."""
     n, df = need["anova queries"], systems - 1
     against = per_query * (n - 1)
     return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * variance))
@@ -158,7 +158,7 @@ def test_errors(files, line, code, said):
 
 
 class TestPublished:
-    """What the specification has for run1 and run15 of web2013_ndcg20 (G1), and for designs over all systems."""
+    """Published values for run1 and run15 of web2013_ndcg20, and for designs over all systems."""
 
     @pytest.fixture
     def power(self, command):

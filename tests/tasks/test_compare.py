@@ -1,4 +1,4 @@
-"""`gainful.compare`: what it takes, what it is, and the charts as data."""
+"""`gainful.compare`: inputs, results, and charts as data."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class TestCharts:
         assert min(above[0].y) > 0 and [rule.y for rule in chart.rules] == [0.0, found.pairs["AP"].difference]
 
     def test_differences_of_thousands_of_queries_are_a_distribution(self) -> None:
-        """Of 3,000 queries a third differ by -0.5, a third by 0, a third by 0.25: shares 1/3, 2/3 and 1 up to these."""
+        """A third of 3,000 queries each differ by -0.5, 0 and 0.25: cumulative shares 1/3, 2/3 and 1."""
         old, new = [0.5] * 3000, [0.0] * 1000 + [0.5] * 1000 + [0.75] * 1000
         chart = only(compare(ScoreMatrix.of("P@5", {"old": old, "new": new})).page(), Plot)
         assert not chart.points
@@ -224,7 +224,7 @@ class TestCharts:
         assert told == {True, False}
 
     def test_lines_that_overlap_and_are_told_apart_are_spoken_of(self) -> None:
-        """Two alike and one far off: the second step asks for less than the first."""
+        """Two similar systems and one far off: the second step has a lower threshold than the first."""
         noise = np.random.default_rng(3).normal(0, 0.1, (3, 40))
         for shift in (0.0, 0.1):
             systems = ScoreMatrix.of("AP", dict(zip("abc", noise + np.array([[0.0], [shift], [0.5]]), strict=True)))
@@ -280,7 +280,7 @@ class TestCharts:
             ({}, [("s1", "s2"), ("s0", "s2")]),  # s2 has the best mean
         ],
     )
-    def test_differences_of_queries_a_panel_for_each_pair(
+    def test_differences_of_queries_one_panel_per_pair(
         self, asked: dict[str, Any], pairs: list[tuple[str, str]]
     ) -> None:
         scores = matrix(3)
@@ -295,7 +295,7 @@ class TestCharts:
 
     @together(("measure", "sign"), [("AP", 1), ("ASL", -1)])
     def test_the_worst_queries_of_each_system(self, measure: str, sign: int) -> None:
-        """The three lowest differences (of a search length: the three highest) to the baseline, the worst first."""
+        """The three worst differences from the baseline: the lowest, or for a search length the highest."""
         scores = matrix(3, measure=measure)
         table = next(each for each in compare(scores, baseline="s1").page().tables if "Worst queries" in each.title)
         expected: list[tuple[Any, ...]] = []
@@ -358,7 +358,7 @@ def _levels(levels: str) -> dict[str, str]:
         ({"factors": {"x": _levels("0011"), "y": _levels("0101")}}, "Effects, AP"),
     ],
 )
-def test_every_comparison_has_a_table_of_its_own(asked: dict[str, Any], title: str) -> None:
+def test_every_comparison_has_a_main_table(asked: dict[str, Any], title: str) -> None:
     scores = {name: [0.1 * i, 0.2, 0.3 + 0.1 * i, 0.25 * i, 0.4] for i, name in enumerate("abcd")}
     found = compare(ScoreMatrix.of("AP", scores), **asked).table(places=2)
     assert next(found.tables).title == title and len(found.text("csv").splitlines()) > 4
@@ -440,7 +440,7 @@ def test_groups_are_compared_and_corrected_for_their_number():
     assert "Bonferroni correction for 3 comparisons" in text
 
 
-def test_a_group_that_is_too_small_says_so():
+def test_a_group_that_is_too_small():
     matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
     found = compare(matrix, queries=table, by="kind")
     assert [each.verdict for each in found.segments["RR"]] == ["inconclusive", "too few queries"]
@@ -468,7 +468,7 @@ def test_options_by_the_names_of_others() -> None:
 
 
 def test_measures_have_one_name_in_all_tables() -> None:
-    """Whatever they were called when they were asked for; that remains their key."""
+    """Results are keyed by the name in the request."""
     qrels, one, other = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["b", "a"], "q2": ["a"]}, {"q1": ["a"], "q2": ["b"]}
     found = gainful.compare(qrels, {"x": one, "y": other, "z": other}, ["map@100", "p@5"])
     assert "map" not in str(found) and "primary measure: AP@100; secondary: P@5" in str(found)
@@ -484,7 +484,7 @@ def test_pairs_of_secondary_measures_are_left_out_with_a_word() -> None:
 
 
 class TestQueriesThatARunDoesNotAnswer:
-    """They score 0, and every form of a comparison says so."""
+    """They score 0, and every output of a comparison reports it."""
 
     QRELS: ClassVar = {f"q{i:02}": {"d0": 1, "d1": 1} for i in range(30)}
     RUNS: ClassVar = {

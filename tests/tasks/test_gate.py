@@ -1,4 +1,4 @@
-"""Gates: freezing, checking, every refusal, updating, formats, and the test of a gate on itself."""
+"""Gates: freezing, checking, refusals, updates, formats, and the self-test."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ N = 60
 
 
 def collection(seed: int = 0) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
-    """Queries with three relevant documents of ten, in an order that is mostly good."""
+    """Queries with three relevant documents of ten, most of them ranked high."""
     generator = np.random.default_rng(seed)
     qrels, run = {}, {}
     for i in range(N):
@@ -56,7 +56,7 @@ LOOSE = Rule(margin=0.05)
 
 
 def worse(run, share, seed=1):
-    """The run with the first document at the end, in a share of the queries."""
+    """The run with the first document moved to the end, in a share of the queries."""
     generator = np.random.default_rng(seed)
     return {q: [*r[1:], r[0]] if generator.random() < share else r for q, r in run.items()}
 
@@ -203,7 +203,7 @@ def test_missing_queries_are_refused(gate):
     assert check_gate(lenient, QRELS, some).verdict != "refused"
 
 
-def test_holes_in_the_judgments_are_refused(gate):
+def test_unjudged_documents_are_refused(gate):
     unjudged = {query: [*r[:9], "unknown"] for query, r in RUN.items()}
     refused(check_gate(gate, QRELS, unjudged), "90.0% of the documents in the top 10", "100.0% in the baseline")
     with pytest.raises(InputError, match="at least 95% are required"):
@@ -234,7 +234,7 @@ def test_spread_of_accepted_changes_is_said_and_identical_input_passes():
 
 
 def test_large_harmless_change_is_no_regression_after_small_ones_were_accepted():
-    """A drop beyond what small changes make, but not beyond what this one does: no test finds it."""
+    """A drop larger than small changes cause, but within the noise of this one: not detectable."""
     gate = freeze_gate(QRELS, RUN, "nDCG@10", rule=LOOSE)
     accepted = [replace(gate.history[0], spreads={"nDCG@10": 0.05})] * 5
     gate = replace(gate, history=accepted, rule=Rule(margin=0.02))
@@ -254,8 +254,8 @@ def hits(count, n=40):
 GOLDEN = {f"q{i}": {"a": 1} for i in range(40)}
 
 
-def test_what_is_promised_of_hits_is_kept():
-    """27 of 40 questions are hits. Five lost hits have a one-sided p of 2^-5 = .031, six have .016, seven .008."""
+def test_margins_of_hits_are_detected():
+    """27 of 40 questions are hits. Five lost hits have one-sided p = 2^-5 = 0.031, six 0.016, seven 0.008."""
     gate = freeze_gate(GOLDEN, hits(27), "Success@5")
     # Five and a half of 40 questions, of a mean of 27 / 40; (2.3263 sqrt(.05) / (.02 * 27 / 40))^2 are enough for 2%.
     assert gate.rule.margin == pytest.approx(0.204) and math.ceil(1000 * 5.5 / 27) == 204
@@ -415,7 +415,7 @@ def test_ids_that_are_not_utf8(tmp_path):
     assert check_gate(tmp_path / "gate.json", qrels, run).verdict == "pass"
 
 
-def test_rules_as_people_write_them(tmp_path):
+def test_rules_from_texts(tmp_path):
     (tmp_path / "ids.txt").write_text("q00\nq01\n")
     rule = Rule.of("5%", ["rr>=0.3"], str(tmp_path / "ids.txt"), missing_at_most=2)
     assert rule == Rule(0.05, floors={"RR": 0.3}, must_hold=["q00", "q01"], missing_at_most=2)

@@ -47,7 +47,7 @@ TYPES = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
 
 
 def unpacked(text: str) -> SimpleNamespace:
-    """A block of the page, read as the contract between Python and the script has it."""
+    """A data block of the page, decoded by the contract between Python and the script."""
     data = zlib.decompress(base64.b64decode(text), 31)
     (size,) = struct.unpack("<I", data[:4])
     assert (4 + size) % 8 == 0
@@ -68,7 +68,7 @@ def blocks(html: str) -> tuple[SimpleNamespace, SimpleNamespace]:
 
 
 def lists_of(numbers: SimpleNamespace, documents: SimpleNamespace) -> dict[str, dict[str, list[str]]]:
-    """The documents at every rank, walked through as the page does."""
+    """The documents at each rank, decoded as by the page."""
     systems, queries, depth = len(numbers.systems), len(numbers.queries), documents.depth
     found: dict[str, dict[str, list[str]]] = {name: {} for name in numbers.systems}
     low, high = documents.arrays["docs"], documents.arrays["docsHigh"]
@@ -164,7 +164,7 @@ def test_statistics_are_those_of_compare(read, page):
     # Letters of the leaderboard, back in the order given.
     result = found.systems[MEASURES[0]]
     assert first["marks"] == [result.letters[result.family.order.index(i)] for i in range(3)]
-    # What there is to decide comes first, then what `compare` says of the baseline.
+    # The decision comes first, then the sentence of `compare` on the baseline.
     baseline = gainful.compare(QRELS, RUNS, MEASURES[0], baseline="old").text().replace("\n", " ")
     decision, answer = page.data.answer
     assert answer in baseline and decision == "No clear winner: any of the 3 systems could be best; new leads."
@@ -190,7 +190,7 @@ def test_one_system():
     assert page.data.answer == [f"run has AP {mean:.4f}, the mean over 4 queries."]
 
 
-def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
+def test_the_first_sentence_decides_and_the_title_names_the_leaders():
     qrels, runs = random_collection()
     means = {name: gainful.evaluate(qrels, run, "nDCG@5").mean("nDCG@5") for name, run in runs.items()}
     ahead = means["top"] / means["mid"] - 1
@@ -201,7 +201,7 @@ def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
         "nDCG@5: The share of the discounted gain that the best possible list would have given by rank 5."
     )
     assert gainful.report(qrels, runs, "NDPM").data.meaning.endswith("user's preferences (lower is better).")
-    # Two that nobody can tell from each other, and the same twice.
+    # Two indistinguishable systems, and the same system twice.
     close = {"one": runs["mid"], "two": {**runs["mid"], "q00": runs["top"]["q00"]}, "low": runs["low"]}
     first = gainful.report(qrels, close, "AP").data.answer[0]
     assert first == f"No clear winner: 2 of 3 systems could be best; {'two' if mean_of(qrels, close) else 'one'} leads."
@@ -259,7 +259,7 @@ def test_a_pair_is_the_second_minus_the_first_whichever_is_the_baseline(baseline
     beats = f"top beats mid by {share:.0%}" if baseline == "mid" else f"mid is behind top by {share:.0%}"
     assert page.data.answer == [f"{beats}, clearly.", said.replace("\n", " ")]
     assert numbers.baseline == {None: None, "top": 0, "mid": 1}[baseline]
-    # What is compared at first: the baseline or the second best, and the other one.
+    # The initial pair: the baseline or the second best, and the best other system.
     assert numbers.pair == ([0, 1] if baseline == "top" else [1, 0])
 
 
@@ -311,7 +311,7 @@ def test_the_page_starts_with_what_it_can_compute():
     assert (numbers.first, numbers.live) == (0, 2)
     numbers, _ = blocks(gainful.report(QRELS, RUNS, ["Judged@5", "AP"]).html)
     assert (numbers.settings["measure"], numbers.first, numbers.live) == ("nDCG", 1, None)
-    # Where lists may go on after the ranks that are kept, the page cannot compute a measure of whole lists.
+    # If lists may continue beyond the ranks kept, the page cannot compute a measure of whole lists.
     assert blocks(gainful.report(QRELS, RUNS, "nDCG").html)[0].live == 0
     assert blocks(gainful.report(QRELS, RUNS, "nDCG", ranks=3).html)[0].live is None
 
@@ -351,7 +351,7 @@ def test_titles(tmp_path: Path):
     queries.write_text("qid,text\nq1,foxes\nq2,tea\nq3,bees\nq4,ants\n")
     html = gainful.report(QRELS, RUNS, "AP", documents=table, queries=queries).html
     assert blocks(html)[1].titles == {"d1": "The first", "x1": "unjudged"}
-    for file in (table, queries):  # whoever has the files can tell whether these were they
+    for file in (table, queries):  # hashes identify the files
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         assert f"{file}</th><td>{digest}</td>" in html
     long = blocks(gainful.report(QRELS, RUNS, "AP", documents={"d1": "word " * 100}).html)[1].titles["d1"]
@@ -400,7 +400,7 @@ def test_only_its_own_script_and_style_run(page):
     )
 
 
-def test_without_a_script_it_still_answers(page):
+def test_the_page_is_complete_without_a_script(page):
     static = page.html.partition('<main id="static">')[2].partition("</main>")[0]
     for section in ("answer", "leaderboard", "curves"):
         assert f'<section id="{section}">' in static
@@ -428,7 +428,7 @@ def test_the_static_curves_are_those_of_gain_curves(page):
         }
 
 
-def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
+def test_a_large_page_notes_what_is_left_out(monkeypatch):
     ids = [hashlib.sha256(b"%d" % i).hexdigest() for i in range(60)]
     data = gainful.report({"q": {ids[0]: 1, "other": 1}}, {"one": {"q": ids}}, "AP").data
     whole, _ = data.documents
@@ -487,7 +487,7 @@ SESSIONS = {
 
 
 def sessions_of(rows) -> gainful.Sessions:
-    """Sessions from their names, topics and lists."""
+    """Sessions from names, topics and lists."""
     return gainful.Sessions.of(
         [{"session": s, "topic": t, "queries": [{"results": each} for each in lists]} for s, t, lists in rows]
     )
@@ -513,7 +513,7 @@ def test_sessions():
     for s, evaluation in enumerate(found.values()):
         for i, measure in enumerate(measures):
             assert numbers.measures[i]["means"][s] == evaluation.aggregate(measure)
-        # What the page computes, from its own numbers alone: normalised, then not.
+        # The page recomputes from its own numbers: normalised, then not.
         for (b, bq, depth), measure, is_share in (((3, 2, 2), measures[0], True), ((2, 4, 10), measures[1], False)):
             own = [live_sdcg(numbers, s, place, b, bq, depth, is_share) for place in range(2)]
             assert own == pytest.approx(list(evaluation.by_query(measure).values()), abs=1e-12)

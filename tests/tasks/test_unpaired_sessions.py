@@ -1,4 +1,4 @@
-"""Systems with sessions of their own: which test is taken, what is said of it, several systems, and real sessions."""
+"""Systems with different sessions: choice of the test, sentences, several systems, and real sessions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def words(comparison: Comparison) -> str:
     return " ".join(comparison.text("table").split())
 
 
-def test_sessions_of_their_own_are_compared_unpaired_and_aloud() -> None:
+def test_different_sessions_are_compared_unpaired() -> None:
     comparison = found(made())
     [pair] = comparison.unpaired["nsDCG@10"].pairs
     assert (pair.names, pair.sizes, pair.test.name, comparison.unit) == (("s1", "s0"), (11, 9), "labels", "session")
@@ -46,7 +46,7 @@ def test_sessions_of_their_own_are_compared_unpaired_and_aloud() -> None:
     assert repr(comparison) == "<UnpairedComparison of 2 systems by nsDCG@10>"
 
 
-def test_where_topics_repeat_labels_stay_within_them() -> None:
+def test_labels_are_shuffled_within_repeated_topics() -> None:
     scores = made((9, 11), topics=3)
     assert found(scores).unpaired["nsDCG@10"].pairs[0].topics == 3
     assert "labels are shuffled within 3 topics that both systems have." in words(found(scores))
@@ -91,7 +91,7 @@ def test_paired_sessions_of_several_systems_are_called_sessions() -> None:
 
 
 @pytest.mark.parametrize("factor", ["topic", "user"])
-def test_sessions_that_share_but_their_ids_are_not_paired(factor: str) -> None:
+def test_sessions_that_share_only_ids_are_not_paired(factor: str) -> None:
     scores = {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s2": 1.0}}
     levels = {("a", "s1"): "x", ("b", "s1"): "x", ("a", "s2"): "x", ("b", "s2"): "y"}
     shared = SessionScores("nsDCG@10", "higher", scores, {factor: levels})
@@ -103,7 +103,7 @@ def test_sessions_that_share_but_their_ids_are_not_paired(factor: str) -> None:
     assert found(SessionScores("nsDCG@10", "higher", scores, {factor: levels})).pairs
 
 
-def test_what_is_neither_needs_a_word() -> None:
+def test_partly_shared_sessions_require_a_test() -> None:
     scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s3": 1.0}})
     with pytest.raises(InputError, match=r"systems share some of their sessions, but not all \(1 in common\)"):
         found(scores)
