@@ -117,9 +117,9 @@ def test_sessions_without_judgments(capsys: pytest.CaptureFixture[str], shared_d
     """The Session Track of 2013 has numbers for sessions as the user study has, but other documents."""
     track = str(shared_data / "session-track-2013" / "sessiontrack2013.xml.gz")
     assert run(["papers", "jarvelin2008", "--sessions", track]) == 2
-    assert "expected judgments and sessions, found no judgments" in capsys.readouterr().err
+    assert "jarvelin2008: missing judgments" in capsys.readouterr().err
     assert run(["papers", "jarvelin2008", "--sessions", track, "--qrels", str(folder / "qrels.tsv")]) == 3
-    assert "jarvelin2008 expects judgments of what the sessions show, found none" in capsys.readouterr().err
+    assert "no document in the top 10 of any session is judged" in capsys.readouterr().err
     cast = str(shared_data / "cast2021" / "qrels.cast2021-docs.txt")
     assert run(["papers", "jarvelin2008", "--sessions", str(folder / "results.tsv"), "--qrels", cast]) == 3
     assert "expected sessions that are judged by topic, session, query or text, found none" in capsys.readouterr().err
