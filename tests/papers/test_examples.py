@@ -15,8 +15,8 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Equation 2": (
             1,
             {
-                "b = e": ("shares at ranks 1, 2, 3: 1.00, 1.44, 0.91", "fails"),
-                "b = 10": ("shares at ranks 1, 2, 3: 1.00, 3.32, 2.10", "fails"),
+                "b = e": ("at ranks 1, 2, 3: 1.00, 1.44, 0.91", "fails"),
+                "b = 10": ("at ranks 1, 2, 3: 1.00, 3.32, 2.10", "fails"),
             },
         ),
         "Sections 3 and 4": (

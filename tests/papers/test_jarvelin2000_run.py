@@ -477,7 +477,7 @@ def test_best_and_worst_are_said_to_be_other_than_the_papers(reading: Any) -> No
         for row in reading.rows(found, name, "Readings from")
     }
     for figure in ("2A", "2B", "3B"):
-        assert "here: the best and the worst run" in str(notes[f"{figure}: best - worst, points"])
+        assert "here, the best and the worst run" in str(notes[f"{figure}: best - worst, points"])
     # 4 points at rank 50 are of the paper's best and worst.
     assert not notes["3A: best - worst, points"]
     assert "four other query types" in str(notes["2A: others below ideal, 20 to 100"])

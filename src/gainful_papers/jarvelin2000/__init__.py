@@ -167,7 +167,7 @@ def _discount() -> Section:
         falls = all(later <= before for before, later in pairwise(shares))
         same = [rank for rank, (before, later) in enumerate(pairwise(shares), 1) if later == before]
         note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have equal shares" if same else ""
-        finds = f"shares at ranks 1, 2, 3: {numbers(shares[:3])}"
+        finds = f"at ranks 1, 2, 3: {numbers(shares[:3])}"
         claims.append(Claim.statement(f"b = {base}", "less with rank", finds, falls, note))
     about = 'A discount "progressively reduces the document value as its rank increases": true only for b = 2.'
     title = '"The greater the rank, the smaller share of the document value is added"'

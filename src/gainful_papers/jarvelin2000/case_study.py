@@ -202,7 +202,7 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
             "its size",
             f"{LARGEST_POINTS} points ({LARGEST_PER_CENT}%)",
             f"{points:.1f} points{share}",
-            f"paper: WSYN expanded over SUM unexpanded; here: {printable(run, _WIDEST)} over "
+            f"in the paper, WSYN expanded over SUM unexpanded; here, {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",
         )
     yield _most_significant([str(base) for base in found.bases], tests)

@@ -114,9 +114,9 @@ class _Read(NamedTuple):
     horizontal: str = ""  # rank at which the ideal plateaus
 
 
-_OF_BEST_AND_OTHERS = "paper: the two best query types and the others; here: the best and the worst run"
-_TWO_TYPES = "paper: the two best query types; here: the best run"
-_FOUR_TYPES = "paper: the four other query types; here: the worst run"
+_OF_BEST_AND_OTHERS = "in the paper, the two best query types and the others; here, the best and the worst run"
+_TWO_TYPES = "in the paper, the two best query types; here, the best run"
+_FOUR_TYPES = "in the paper, the four other query types; here, the worst run"
 
 _PAPER = {
     "2A": _Read(
