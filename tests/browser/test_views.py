@@ -89,7 +89,7 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     table.get_by_role("button", name="AP").click()
     opened.settle()
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("AP")
-    # Bold values, intervals and letters are those of the measure that sorts, side by side.
+    # Bold values, intervals and letters refer to the sorted measure, in adjacent columns.
     assert opened.texts(heads)[-5:] == ["nDCG@10", "AP", "95% interval", "Group", "Judged@10"]
     by_ap = [evaluate(qrels, runs[name], "AP").aggregate("AP") for name in ("strong", "good", "weak")]
     assert [float(text) for text in opened.texts("table.leaderboard td.leading")] == pytest.approx(by_ap, abs=5e-5)
@@ -179,7 +179,7 @@ def test_the_address_brings_the_view_back(opened: Any, file: Path) -> None:
     opened.page.locator(".skip").focus()
     opened.page.keyboard.press("Enter")
     assert "k=7" in opened.page.url and opened.page.evaluate("document.activeElement.textContent") == "The answer"
-    # What an address cannot mean is left as it is.
+    # Invalid parts of an address are ignored.
     wrong = "sort=judged@7&by=system9&col=constructor&val=x&constructor=1&o=strong"
     opened.go(file, f"k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=-1&nonsense=1&q=none&{wrong}")
     assert opened.state() == usual
@@ -611,11 +611,11 @@ def test_ids_and_names_are_data(show: Show) -> None:
     assert opened.page.evaluate("document.scripts.length") <= 3
     text = opened.page.evaluate("document.body.innerText")
     assert not re.search("[\u202e\x1b]", text)
-    # Long names are short, told from each other, and leave room on a phone.
+    # Long names are shortened, remain unique, and fit on a phone.
     shown = [text.strip() for text in opened.texts("table.leaderboard tbody th")]
     assert len(set(shown)) == len(names) and all(len(name) <= 34 for name in shown)
     opened.page.set_viewport_size({"width": 390, "height": 900})
-    # More systems than hues: whoever has the hue of another is hatched.
+    # With more systems than hues, repeated hues are hatched.
     [leader] = see(opened, "sensitivity").locator(".map-legend canvas").all()
     colours = "canvas => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, 14, 14).data.buffer)).size"
     assert leader.evaluate(colours) > 1
