@@ -185,7 +185,6 @@ def _check_written(asked: Any, shown: _Shown, output: str | None, draws: bool) -
 
 
 def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) -> None:
-    """Reproduce a paper, and show it or write it to a folder."""
     data = [name for name in (*paper.data, *paper.other_data) if getattr(asked, name)]
     if not data:
         alone = {each.name for each in (*fields(_Shown), *fields(options.Output), *fields(inputs.Work))} - {"data"}

@@ -1,4 +1,4 @@
-"""What dellamea2004 concludes from tau, and how many systems it takes to tell."""
+"""Conclusions of dellamea2004 from tau, and the number of systems they need."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class TestConclusions:
         ],
     )
     def test_what_is_said_of_sets(self, found: Experiment, number: int, tau: float, verdict: str) -> None:
-        """Set 6 resembles the whole very well, set 1 well enough: the note says what is taken for that.
+        """Set 6 resembles the whole very well, set 1 well enough, with the rule in the note.
 
         One exchange among sixteen systems is .0167.
         """

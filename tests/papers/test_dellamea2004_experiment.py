@@ -184,7 +184,7 @@ class TestSets:
             assert row.tau[place] == spread.mean
 
     def test_how_many_documents(self) -> None:
-        """What a system retrieves or misses, of some queries, of what is drawn; retrieved only, relevant only."""
+        """Retrieved and missed documents, for some queries, in random sets; only retrieved, only relevant."""
         found = experiment(seed=5)
         chances = naive_chances(5, 1)
         first = ("1", "2", "3", "4")
@@ -208,7 +208,7 @@ class TestSets:
 
     @pytest.mark.parametrize("wants_some", [True, False])
     def test_a_query_without_documents_left_does_not_count(self, wants_some: bool) -> None:
-        """Of three documents a query a tenth is mostly nothing; if it is nothing for all queries there is no tau."""
+        """A tenth of three documents per query is mostly empty; if it is empty for all queries, tau is undefined."""
         queries = [str(i) for i in range(10, 50 if wants_some else 12)]
         chance = random.Random(1)
         lists = {f"s{i}": {q: chance.sample(["a", "b", "c", "d"], 2) for q in queries} for i in range(5)}

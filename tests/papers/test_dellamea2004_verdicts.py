@@ -1,4 +1,4 @@
-"""What dellamea2004's statements are held against: its own data, other data, and data that cannot tell."""
+"""Verdicts of dellamea2004 on its own data, on other data, and on data that cannot decide."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class TestWhatCannotBeTold:
 
 
 def test_measures_keep_nothing_beside_the_runs() -> None:
-    """What measures work out of a run is several times the run: of 129 runs it was a gigabyte."""
+    """Caches of measures are several times the size of a run: a gigabyte for 129 runs."""
     prepared = Judged(Qrels.from_dict(JUDGMENTS), Policy())
     lists, _ = read_lists(prepared, LISTS, 1)
     before = {name: set(vars(each.graded)) for name, each in lists.items()}

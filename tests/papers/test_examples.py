@@ -1,4 +1,4 @@
-"""What needs no data: every number that a paper prints agrees, but for those that are named here."""
+"""Examples without data: every printed number agrees, except those named here."""
 
 from __future__ import annotations
 

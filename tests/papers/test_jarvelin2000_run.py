@@ -61,7 +61,7 @@ def studied(qrels: Grades, runs: dict[str, Lists], **options: str) -> Study:
 
 @cache
 def random_study() -> Study:
-    """What several tests look into."""
+    """Results shared by several tests."""
     return studied(*random_case(6))
 
 
@@ -398,7 +398,7 @@ def test_rounding_decides_nothing(reading: Any) -> None:
 
 
 def test_another_base_that_reverses_a_significant_difference_or_does_not(reading: Any) -> None:
-    """A document at rank 1, or two from rank 2 on: 1 against 1 / log 9 + 1 / log 10 with another base each."""
+    """A document at rank 1, or two at ranks ≥ 2: 1 against 1 / log 9 + 1 / log 10 with another base each."""
     what, says = "3B: order of runs, bases 2 and 10", "findings are similar"
     qrels: Grades = {f"q{i}": {"a": 3, "b": 3, "c": 2, "d": 1} for i in range(8)}
     early = {query: ["a"] for query in qrels}
@@ -445,7 +445,7 @@ def test_identical_runs_decide_nothing_between_runs(reading: Any) -> None:
     assert undecided_of(reading, found, "Table 1") == IN_TABLE_1
     assert undecided_of(reading, found, "Figure 1") == {"distance between the curves"}
     assert undecided_of(reading, found, "Section 3.7") == OF_BASES
-    # What is between runs and the ideal can be seen.
+    # Claims about runs and the ideal are decided.
     of = reading.claims(found, "Section 3.6")
     assert [of[f"2B, not 2A: {what}"][2] for what in sorted(OF_THE_HIGHEST)] == ["holds", "not seen"]
 
@@ -556,7 +556,7 @@ def test_the_order_of_runs_changes_no_number(reading: Any) -> None:
         assert rows[0] == rows[1]
 
 
-# What is refused.
+# Rejected input.
 
 
 def test_one_run_is_not_enough() -> None:

@@ -94,7 +94,7 @@ def test_what_the_last_rank_decides(name):
             for kind in ("nCG", "nDCG")
             for k in (10, 100)
         }
-        # Systems x systems, one direction each: a pair told apart the other way round is lost, too.
+        # Systems x systems, by direction: a pair that differs in the other direction is also lost.
         lost = told["nCG", 10] & ~told["nCG", 100]
         found = said[f"{text}: pairs that differ by nCG at 10, not at 100"]
         assert found == (f"{lost.sum()} of {told['nCG', 10].sum()}", "holds" if lost.any() else "not seen")

@@ -285,7 +285,7 @@ def test_table_1(sections):
 def test_the_papers_own_topics_and_judgments_are_recognised():
     numbers = (351, 353, 355, 358, 360, 362, 364, 365, 372, 373, 377, 378, 384, 385, 387, 392, 393, 396, 399, 400)
     topics = list(map(str, numbers))
-    # 1,182 relevant documents, of which 49.4, 30.5 and 20.1 per cent are at levels 1, 2 and 3.
+    # 1,182 relevant documents, of which 49.4%, 30.5% and 20.1% are at levels 1, 2 and 3.
     grades = [1] * 584 + [2] * 360 + [3] * 238
     qrels = {topic: {f"d{i}": grade for i, grade in enumerate(grades[k::20])} for k, topic in enumerate(topics)}
     runs = {name: {topic: [f"d{i}" for i in range(k, 30)] for topic in topics} for k, name in enumerate("AB")}

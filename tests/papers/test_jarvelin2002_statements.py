@@ -41,7 +41,7 @@ def test_ndcg_never_reaches_1_or_does():
     found = row(studied(QRELS, everywhere(one=IDEAL, two="a0 b0")), "Figure 4", what)
     assert (found["gainful finds"], found["verdict"]) == ("(a) 1.000, (b) 1.000", "not seen")
     assert found["note"] == rule
-    # All relevant documents by rank 10, one rank late: nCG is 1 from there on, nDCG never after rank 1.
+    # All relevant documents by rank 10, one rank late: nCG is 1 at all later ranks, nDCG never after rank 1.
     late = studied(QRELS, everywhere(one=f"d0 a0 {IDEAL[3:]}", two="a0 b0"))
     assert row(late, "Figure 3", "highest value at rank 100")["gainful finds"] == "(a) 1.000, (b) 1.000"
     found = row(late, "Figure 4", what)
@@ -102,7 +102,7 @@ def test_the_greatest_distance_is_before_rank_100_in_both_panels():
 
 def test_bases_that_make_another_order():
     """Two runs in another order by base 10 than by base 2, in all of six queries."""
-    # Averages over 200 ranks with weights 0-1-10-100: one document of grade 3 at rank 1, or three from rank 11 on.
+    # Averages over 200 ranks with weights 0-1-10-100: one document of grade 3 at rank 1, or three starting at rank 11.
     runs = everywhere(early="d0", late=" ".join(["z"] * 10 + ["d0", "d1", "d2"]))
 
     def average(base: float, gains: list[int], ideal: list[int]) -> float:

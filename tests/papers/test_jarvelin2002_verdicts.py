@@ -1,4 +1,4 @@
-"""`gainful papers jarvelin2002`: what is said of data that cannot decide, and by which rules statements hold."""
+"""`gainful papers jarvelin2002`: verdicts on data that cannot decide, and the rules for statements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def studied(qrels: dict, runs: dict, policy: Policy | None = None, **more: objec
 
 
 def claims(found: Study) -> dict[tuple[str, str], tuple[str, str]]:
-    """What is found and the verdict, by section and what it is about."""
+    """Results and verdicts, by section and subject."""
     return {
         (each.name, what): (row["gainful finds"], row["verdict"])
         for each in found.sections
@@ -45,7 +45,7 @@ def tables(found: Study, name: str) -> list[Table]:
     return tables_of(section(found, name))
 
 
-# What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).
+# Effect of the last rank: significant pairs of runs (1: the first is better, -1: the second, 0: neither).
 
 SOME, NONE, NOBODY = [1, -1], [0, 0], "no pair differs significantly at 10: not seen"
 
@@ -53,7 +53,7 @@ SOME, NONE, NOBODY = [1, -1], [0, 0], "no pair differs significantly at 10: not 
 @pytest.mark.parametrize(
     ("ncg", "ndcg", "expected"),
     [
-        # The last pair is told apart the other way round.
+        # The last pair differs in the other direction.
         (
             ([1, 1, -1, 1], [0, 0, -1, -1]),
             ([1, 1, -1, 1], [1, 1, -1, 0]),
@@ -119,7 +119,7 @@ def test_runs_without_judged_documents(undefined):
     assert by_10 == (f"{nothing} by rank 10", "not seen")
     assert said["Figure 3", "curves that start lower in (b)"] == (f"{nothing} at rank 1", "not seen")
     assert said["Figure 4", "highest value at ranks 2 to 100"] == (nothing, "not seen")
-    # What is left are the recall bases and the ideal, which need no runs.
+    # Only recall bases and the ideal, which need no runs, are decided.
     assert [what for what, (_, verdict) in said.items() if verdict in ("holds", "fails")] == [
         ("Figure 1", "(b) ideal at rank 50, share of rank 100")
     ]
@@ -190,7 +190,7 @@ def test_many_systems_on_different_numbers_of_queries():
     assert section.parts[0].notes[1].endswith("nDCG (0-0-0-1) 5")
 
 
-# Where data come from.
+# Sources of data.
 
 
 def test_runs_from_a_pipe(tmp_path):

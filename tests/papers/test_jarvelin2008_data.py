@@ -47,7 +47,7 @@ def mean(numbers: list[float]) -> float:
 
 
 def by_rank(page: list[str], gains: dict[str, float], q: int, k: int) -> list[float]:
-    """What a query has given down to every rank, b = 2, bq = 4."""
+    """The gain of a query at each rank, b = 2, bq = 4."""
     steps = [gains.get(document, 0.0) / (1 + math.log2(r)) for r, document in enumerate(page[:k], 1)]
     steps += [0.0] * (k - len(steps))
     return [math.fsum(steps[:i]) / (1 + math.log(q, 4)) for i in range(1, k + 1)]

@@ -74,7 +74,7 @@ def test_the_appendix(reading: Any) -> None:
 
 
 def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a discount by query the findings are others, and say so."""
+    """Without a discount by query, the results of the claims differ."""
     monkeypatch.setattr(SDCG, "compute_sessions", lambda self, block: np.ones(block.size))
     anew = examples.__wrapped__()
     assert reading.claims(anew, "Section 2.2")["later queries"][1:] == ("0 of 30 below the previous one", "fails")
@@ -85,7 +85,7 @@ def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def by_rank(page: list[str], topic: str, q: int, k: int) -> list[float]:
-    """What a query has given down to every rank, discounted by its position."""
+    """The gain of a query at each rank, discounted by its position."""
     gains = [WEIGHTS[GRADES[topic].get(document, 0)] / (1 + math.log2(r)) for r, document in enumerate(page[:k], 1)]
     gains += [0.0] * (k - len(gains))
     return [math.fsum(gains[:i]) / (1 + math.log(q, 4)) for i in range(1, k + 1)]
@@ -364,7 +364,7 @@ def test_judgments_are_named_without_their_folder(tmp_path: Path) -> None:
 
 
 def test_a_topic_counts_with_its_judged_sessions(reading: Any) -> None:
-    """More sessions are of v, but nobody judged it."""
+    """Topic v has more sessions, but no judgments."""
     more = [{**record, "session": f"v{i}", "topic": "v"} for i, record in enumerate(records("one") * 2)]
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + more})
     assert "topic t, which has the most sessions" in reading.section(of, "Figure 3").about

@@ -48,7 +48,7 @@ REFERENCES: dict[str, Callable[[Document], float]] = {
 
 
 class Naive:
-    """What is expected of documents; each mean is computed once."""
+    """Expected values; each mean is computed once."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
@@ -303,7 +303,7 @@ class TestOhsumed:
         assert {row[0][-9:] for row in verdicts(found) if row[3] == "holds"} == {"ce itself"}
 
     def test_ndcg_alone_falls_from_figure_7_to_figure_8(self, ohsumed, naive):
-        """Section 4, over the six strategies that nobody's grades come from."""
+        """Section 4, over the six strategies that are not references."""
         others = [feature for feature in FEATURES if feature not in (1, 9)]
         changes = {}
         for name, measure in (("muMAP", mu_ap), ("mean NDCG", ndcg), ("mean NDCNG", ndcng)):

@@ -34,7 +34,7 @@ def sections() -> dict[str, Section]:
 
 
 def claims(section: Section) -> list[tuple[str, str, str, str]]:
-    """What, what the paper says, what gainful finds, and the verdict."""
+    """Subject, the paper's statement, the result, and the verdict."""
     tables = [t for t in Page("papers", section.parts).tables_for_machines if t.columns[-1].name in ("verdict", "note")]
     return [tuple(map(str, row[:4])) for table in tables for row in table.rows]  # type: ignore[misc]
 

@@ -61,7 +61,7 @@ def expected_means(grades: Scores, run: Scores) -> list[float]:
 
 
 def claims(found: Study, section: str) -> dict[str, tuple[str, str]]:
-    """What gainful finds, and the verdict."""
+    """Results and verdicts."""
     said = next(each for each in tables(found, section) if "verdict" in [column.name for column in each.columns])
     return {str(row[0]): (str(row[2]), str(row[3])) for row in said.rows}
 

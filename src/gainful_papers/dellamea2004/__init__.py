@@ -158,7 +158,6 @@ def _table_2() -> Section:
 
 
 def _spreads() -> list[Claim]:
-    """Check the conclusions about the ranges of values in both cases."""
 
     def spread(case: _Case, measure: str) -> float:
         values = [_values(case, system, measure)[0] for system in case.srs]

@@ -269,7 +269,6 @@ def _choose_systems(
     best: str | Sequence[str],
     worst_share: float | None,
 ) -> Systems:
-    """Choose the best systems, leave out those with short lists, and group the others."""
     share = 1.0 if worst_share is None else read_number(worst_share, "worst_share")
     if not 0 < share <= 1:
         raise UsageError(f"worst_share: expected a number above 0 and up to 1, found {number_text(share)}")
@@ -317,7 +316,6 @@ def _choose_systems(
 
 
 def _too_few(queries: Sequence[str], of_systems: Mapping[str, Ints], kept: int, depth: int) -> InputError:
-    """Build the error for too few remaining systems, with a hint."""
     lengths = np.stack(list(of_systems.values()))  # systems x queries
     common = int(np.sort(lengths.min(axis=1))[-_FEWEST])
     if common:
@@ -422,7 +420,6 @@ def measure_distances(
 
 
 def _agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets:
-    """Compute the sets of Table 4, in order."""
     order, by_number = order_of_topics(queries)
     half, fifth = (order[: max(1, math.floor(share * len(queries) + 0.5))] for share in (0.5, 0.2))
     every, whole, count = np.arange(len(queries)), _means(found.whole), depth + found.missed

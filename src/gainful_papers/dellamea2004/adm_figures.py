@@ -192,7 +192,6 @@ def figure_9(found: Experiment) -> Section:
 
 
 def _axis(label: str, values: Floats) -> Axis:
-    """Return an axis slightly longer than the range, so that points at its ends are fully visible."""
     low, high = float(values.min()), float(values.max())
     aside = 0.03 * (high - low) or 0.01
     return Axis(label, low - aside, high + aside)

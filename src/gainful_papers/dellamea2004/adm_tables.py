@@ -20,7 +20,6 @@ _EPSILON = 1e-9
 
 
 def _exchange(systems: int) -> float:
-    """Return the change of tau if two neighbours swap places."""
     return 4 / (systems * (systems - 1))
 
 
@@ -128,7 +127,6 @@ def systems_section(found: Experiment) -> Section:
 
 
 def _choices(found: Experiment) -> Iterator[str]:
-    """Describe in sentences how the groups were formed."""
     systems, number, share = found.systems, len(found.systems.chosen), found.systems.worst_share
     if systems.was_given:
         yield f"URS'' uses {count_of(number, 'system')} named as best."
@@ -182,7 +180,6 @@ def table_3(found: Experiment) -> Section:
 
 
 def _triangle(taus: Mapping[tuple[str, str], float | None], title: str) -> Table:
-    """Return the lower triangle, as printed in the paper."""
     columns = (*head("measure"), *head((f"{name} .3" for name in ALL_MEASURES[:-1]), none=""))
     rows = ((row, *(taus.get((row, column)) for column in ALL_MEASURES[:-1])) for row in ALL_MEASURES[1:])
     return table(title, columns, rows)

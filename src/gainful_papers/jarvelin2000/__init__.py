@@ -147,7 +147,6 @@ def _vectors() -> Section:
 
 
 def _share(base: str, rank: int) -> float:
-    """Return the contribution to DCG of a document of gain 1."""
     return parse(f"DCG(discount=jarvelin2000, base={base})@{rank}").score([0] * (rank - 1) + [1])
 
 
@@ -175,7 +174,6 @@ def _discount() -> Section:
 
 
 def _own_figures() -> Section:
-    """Check numbers of the text that follow from other numbers of the paper."""
     best_of_3, first_of_3 = TABLE_1["WSYN/e"][2], TABLE_1["SUM/u"][2]
     expansion = {
         name: [e - u for u, e in zip(TABLE_1[f"{name}/u"], TABLE_1[f"{name}/e"], strict=True)]

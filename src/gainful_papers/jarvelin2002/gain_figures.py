@@ -187,7 +187,6 @@ def _reach_claim(panel: Panel, at: int, says: str) -> Claim:
 
 
 def _more_to_read(panels: Sequence[Panel]) -> Claim:
-    """Compare the documents needed with the worst and the best run (section 4)."""
     more: list[float] = []
     what, says, never = "more documents with the worst run", "100 to 500%", 0
     for panel, at in ((panel, at) for panel in panels for at in _READ_AT):

@@ -48,7 +48,6 @@ def _divisors(discount: str) -> list[float]:
 
 
 def _rank_discount() -> Section:
-    """Compare the discount by rank with that of 2002."""
     of_2002, of_2008 = map(_divisors, ("jarvelin2002", "jarvelin2008"))
     spared = [rank for rank, divisor in zip(_RANKS, of_2002, strict=True) if not divisor > 1]
     discounted = [rank for rank, divisor in zip(_RANKS, of_2008, strict=True) if divisor > 1]
@@ -88,7 +87,6 @@ def _query_discount() -> Section:
 
 
 def _behaviour() -> Section:
-    """Check statements of sections 3, 3.3 and 4 about sessions on hand-made sessions."""
     pages = [[*(f"x{i}" for i in range(above)), "a"] for above in range(10)]
     worth_more = [_score("sDCG@10", [page]) > _score("sDCG@10", [[], page]) for page in pages]
     ideal = ["a", "b", "c"]
@@ -132,7 +130,6 @@ def _score(measure: str, lists: Sequence[Sequence[str]]) -> float:
 
 
 def _printed_lengths() -> Section:
-    """Check the averages of Table 2 against its counts."""
     systems = paper_systems()
     claims = []
     for (name, found), average in zip(systems.items(), PAPER_AVERAGES, strict=True):

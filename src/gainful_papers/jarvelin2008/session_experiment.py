@@ -165,7 +165,6 @@ def _levels(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> GradeLev
 def _topic(
     parts: Mapping[str, Sequence[Sessions]], found: SessionStudy, wanted: str | None
 ) -> tuple[tuple[bytes, ...], str]:
-    """Return the topic of Figures 3 and 4, and its description."""
     if wanted is not None:
         return (bytes_of_id(wanted),), f"topic {printable(wanted)}"
     judged = {name: set(evaluation.query_ids) for name, evaluation in found.evaluations.items()}
@@ -296,13 +295,11 @@ def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Cl
 
 
 def _below(value: float, limit: float) -> bool:
-    """Return whether a value is below a limit by more than rounding error."""
     one, other = settled([value, limit])
     return one < other
 
 
 def _in_order(values: Mapping[str, float], places: int) -> str:
-    """Format the systems with their values, best first."""
     ordered = sorted(values, key=lambda name: (math.inf if math.isnan(values[name]) else -values[name], name))
     return ", ".join(f"{name} {values[name]:.{places}f}" for name in ordered)
 
