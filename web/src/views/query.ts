@@ -18,23 +18,12 @@ import {
 } from "../dom.ts";
 import type { Documents } from "../decode.ts";
 import { eachIdealLevel, isNormalised, levelOrder } from "../measures.ts";
-import { liveName, type Page, system, type View } from "../page.ts";
+import { gradeChip, liveName, type Page, system, type View } from "../page.ts";
 import { discountText } from "./controls.ts";
 import { chosenQueries } from "./queries.ts";
 
 const FIRST = 20;
 const ROW = 30; // height of a row of the lists, as in the style sheet
-
-/** A grade as a colour and a digit; what is unjudged has a mark of its own. */
-export function gradeChip(page: Page, code: number): HTMLElement {
-  if (code === 1)
-    return h("span", { class: "grade unjudged", title: "unjudged" }, "?", h("span", { class: "hidden" }, " unjudged"));
-  const { levels } = page.report;
-  const level = levels[code - 2]!;
-  const above = levels.filter((each) => each > 0);
-  const place = level > 0 ? Math.ceil(((above.indexOf(level) + 1) / above.length) * 4) : 0;
-  return h("span", { class: `grade g${place}`, title: `grade ${plain(level)}` }, plain(level));
-}
 
 export function query(page: Page): View {
   const { report } = page;
@@ -120,9 +109,9 @@ export function query(page: Page): View {
     drawLists(q, pair, depth, documents);
     drawArithmetic(q, pair, depth);
     drawIdeal(q, pair, documents);
-    // The arithmetic and the ideal list go on to the depth, even where both lists have ended.
+    // The arithmetic and the ideal list extend to the depth, even if both lists are shorter.
     more.hidden = depth >= report.depth || (depth >= state.depth && pair.every((s) => !code(s, q, depth)));
-    const told = documents ? (documents.note ?? "") : "The report has no documents' ids.";
+    const told = documents ? (documents.note ?? "") : "The report contains no document IDs.";
     say(note, told);
     note.hidden = !told;
   }
@@ -145,7 +134,7 @@ export function query(page: Page): View {
             "li",
             { class: r + 1 === page.state.depth ? "cut" : null },
             h("span", { class: "rank" }, String(r + 1)),
-            gradeChip(page, code(s, q, r)),
+            gradeChip(report.levels, code(s, q, r)),
             documentName(documents, q, id),
             id && pair.length > 1 ? move(r, there) : null,
           ),
@@ -167,10 +156,10 @@ export function query(page: Page): View {
     lists.classList.toggle("titled", !!documents?.titles);
   }
 
-  /** How many ranks a document stands higher or lower than in the other list. */
+  /** The change of a document's rank from the other list. */
   function move(r: number, there: number | undefined): HTMLElement {
     if (there === undefined)
-      return h("span", { class: "move new", title: "not in the other list, as far as it is known" }, "only here");
+      return h("span", { class: "move new", title: "not in the known part of the other list" }, "only here");
     const by = there - r;
     if (!by) return h("span", { class: "move" }, "=");
     const title = `rank ${there + 1} in the other list`;
@@ -194,7 +183,7 @@ export function query(page: Page): View {
     );
   }
 
-  /** Lines from every document to where it stands in the other list. */
+  /** Lines from each document to its rank in the other list. */
   function moves(
     q: number,
     pair: number[],
@@ -313,14 +302,14 @@ export function query(page: Page): View {
         const found = documentName(documents, q, id + 1, `a document judged ${plain(report.levels[level]!)}`);
         rows.push([
           r + 1,
-          gradeChip(page, level + 2),
+          gradeChip(report.levels, level + 2),
           plain(state.gains[level]!),
           found,
           ...pair.map((s) => rankIn(s, id)),
         ]);
       }
     });
-    const about = `The best list there could be, to rank ${depth}: ${count(rows.length, "document")} to gain from`;
+    const about = `Ideal list to rank ${depth}: ${count(rows.length, "document")} with gain`;
     const rankHeads = pair.map((s) => numeric(`rank in ${page.looks.name(s, 18)}`));
     const heads = ["Rank", "Grade", numeric("Gain"), { text: "Document", className: "text" }, ...rankHeads];
     fill(ideal, rows.length ? about : "No judged document has a gain above 0.", heads, rows);
