@@ -73,7 +73,7 @@ def test_a_column_of_the_run(core: str, tmp_path: Path) -> None:
     assert means(GOLD, write(tmp_path / "run.jsonl", lines), parent="meta.doc") == means(GOLD, DOCUMENTS)
     for run in (write(tmp_path / "a.run", trec(CHUNKS)), CHUNKS, {"q1": ["d12#3"]}):
         with pytest.raises(
-            InputError, match="parent: expected a column 'doc_id', or a file of that name, found neither"
+            InputError, match="parent: neither a column nor a file is named 'doc_id'"
         ):
             evaluate(GOLD, run, "RR", parent="doc_id")
     with pytest.raises(UsageError, match="expected a file or a pattern for a run that has been read"):
@@ -142,14 +142,14 @@ def test_mistakes(parent: Any, message: str) -> None:
 
 
 def test_ids_that_begin_with_others_are_noticed(core: str, tmp_path: Path) -> None:
-    said = r"'d12#3' begins with the judged 'd12': parent='\(\.\+\)#\[0-9\]\+' credits chunks to documents"
+    said = r"'d12#3' begins with the judged 'd12': use parent='\(\.\+\)#\[0-9\]\+' to credit chunks to documents"
     for run in (CHUNKS, write(tmp_path / "chunks.run", trec(CHUNKS))):
         with pytest.warns(gainful.GainfulWarning, match=said):
             evaluate(GOLD, run, "RR")
     (finding,) = examine(GOLD, {"mine": CHUNKS}).about("unmatched-documents")
-    assert "parent='(.+)#[0-9]+' credits chunks to documents" in finding.remedy
+    assert "use parent='(.+)#[0-9]+' to credit chunks to documents" in finding.remedy
     judged = {"q1": {"d12_chunk_1": 1}, "q2": {"d7_chunk_2": 1}}
-    with pytest.warns(gainful.GainfulWarning, match=r"parent='\(\.\+\)_chunk_\[0-9\]\+', parent_of='both' credits"):
+    with pytest.warns(gainful.GainfulWarning, match=r"parent='\(\.\+\)_chunk_\[0-9\]\+', parent_of='both' to credit"):
         evaluate(judged, DOCUMENTS, "RR")
     assert evaluate(judged, DOCUMENTS, "RR", parent="(.+)_chunk_[0-9]+", parent_of="both").mean("RR") == 3 / 4
     for other in ({"q1": ["d120"]}, {"q1": ["x#1"]}):

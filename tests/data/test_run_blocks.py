@@ -100,7 +100,7 @@ def test_what_is_not_sorted_is_read_whole(
     file = write(table("mixed"), tmp_path)
     found = evaluate(QRELS, file, "AP")
     assert count_runs[-1] == 600
-    assert f"{file}: not sorted by query, and read whole: sorted, it would need less memory" in found.notices
+    assert f"{file}: not sorted by query, so read whole; sorting it would save memory" in found.notices
     np.testing.assert_array_equal(found.raw, evaluate(QRELS, Run.read(file), "AP").raw)
 
 

@@ -14,7 +14,7 @@ from gainful import InputError, Sessions
 Plain = dict[str, list[list[str]]]
 HEADER = ["session", "query", "rank", "document"]
 #: What hints say.
-GAPS = "gaps='empty' takes missing queries for empty result pages"
+GAPS = "use gaps='empty' to treat missing queries as empty result pages"
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 RANKS = "results of a query have the ranks 1, 2, 3, ..."
 

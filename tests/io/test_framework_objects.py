@@ -46,7 +46,7 @@ class Haystack:
     content: str = "text"
 
 
-WHICH = "which is the id of this document? It has"
+WHICH = "no unique id for this document; it has"
 
 
 def langchain(own: str | None, score: float | None, about: dict[str, Any]) -> LangChain:
@@ -119,7 +119,7 @@ def test_a_choice_has_to_be_made(document: Any, given: Any, message: str, takes:
     with pytest.raises(InputError) as error:
         evaluate({"q": ["c"]}, {"q": [document]}, "RR", id=given)
     assert error.value.message == f"<dict>['q'][0]: {message}"
-    assert error.value.hint == f"id='{takes}' takes {takes}; id= may also be a function of the document"
+    assert error.value.hint == f"use id='{takes}'; id= may also be a function of the document"
 
 
 def serialised() -> dict[str, str]:

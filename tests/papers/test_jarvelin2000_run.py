@@ -565,7 +565,7 @@ def test_one_run_is_not_enough() -> None:
 
 
 def test_a_baseline_that_is_not_there_is_named() -> None:
-    with pytest.raises(UsageError, match="baseline: no run is called 'tree'; there are one, two, three, four"):
+    with pytest.raises(UsageError, match="baseline: no run is called 'tree'; runs: one, two, three, four"):
         studied(*random_case(17), baseline="tree")
 
 

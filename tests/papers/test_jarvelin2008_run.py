@@ -436,7 +436,7 @@ def test_refused() -> None:
     judged = Judged(Qrels.of(GRADES), Policy())
     with pytest.raises(UsageError, match="expected sessions of at least one system, found none"):
         study(judged, {})
-    with pytest.raises(InputError, match="log: expected at least one session, found none"):
+    with pytest.raises(InputError, match="log: no sessions"):
         study(judged, {"log": []})
     with pytest.raises(InputError, match="no topic is called 'w'; there are t, u"):
         found(topic="w")

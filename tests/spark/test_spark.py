@@ -152,7 +152,7 @@ def test_errors(spark: Any, frames: Any) -> None:
     at, query, document = 100, run["query"][100].as_py(), run["document"][100].as_py()
     named = f"run: query '{query}', document '{document}': "
     twice = pa.concat_tables([run, run.slice(at, 1)])
-    refused(f"{named}expected every document once in a list, found '{document}' again", rows=twice)
+    refused(f"{named}duplicate document '{document}'", rows=twice)
     for bad in (None, float("nan")):
         scores = [bad if i == at else score for i, score in enumerate(run["score"].to_pylist())]
         with_bad = run.set_column(2, "score", pa.array(scores))
@@ -164,7 +164,7 @@ def test_errors(spark: Any, frames: Any) -> None:
     refused("expected a column for the document|document", rows=run.drop_columns(["document"]))
     refused("at least one ranked document", rows=run.slice(0, 0))
     strangers = run.set_column(0, "query", pa.array([f"x{each}" for each in run["query"].to_pylist()]))
-    refused("expected queries that are judged, found none: the run has 'xq1', judgments has 'q0'", rows=strangers)
+    refused("none of its queries is judged: the run has 'xq1', judgments has 'q0'", rows=strangers)
     again = pa.concat_tables([qrels, qrels.slice(0, 1).set_column(2, "grade", pa.array([9]))])
     where = f"query '{qrels['query'][0].as_py()}', document '{qrels['document'][0].as_py()}'"
     refused(f"judgments: {where}: expected one grade .*found (9|[0-3]) after", spark.createDataFrame(again))

@@ -239,12 +239,12 @@ class TestLevels:
             ({"levels": [1.5]}, "no document in <dict> has grade 1.5; there are 1, 2, 3"),
             ({"levels": [0, 1]}, "expected grades above 0, found 0"),
             ({"levels": [2, 2.0]}, "expected each level once, found 2 twice"),
-            ({"levels": []}, "expected at least one, found none"),
+            ({"levels": []}, "at least one run is required"),
             ({"levels": ["high"]}, "levels: expected a number, found 'high'"),
             ({"by": "levels"}, "by: expected level | rel | both, found 'levels'"),
             ({"points": 1}, "points: expected a whole number from 2 to 1001, found 1"),
             ({"points": 2.5}, "points: expected a whole number"),
-            ({"baseline": "on"}, "no run is called 'on'; there are one\nhint: did you mean one?"),
+            ({"baseline": "on"}, "no run is called 'on'; runs: one\nhint: did you mean one?"),
         ],
     )
     def test_refused(self, arguments: dict[str, Any], message: str) -> None:
@@ -266,7 +266,7 @@ class TestLevels:
             recall_levels({"q1": {"a": 0, "b": -1}}, {"one": {"q1": ["a"]}})
 
     def test_runs(self) -> None:
-        with pytest.raises(UsageError, match="expected at least one, found none"):
+        with pytest.raises(UsageError, match="at least one run is required"):
             recall_levels(QRELS, {})
         with pytest.raises(UsageError, match="expected a dict of names and runs"):
             generalised_recall(QRELS, "one.run")  # type: ignore[arg-type]
@@ -275,7 +275,7 @@ class TestLevels:
         found = recall_levels(QRELS, {"one": ONE}, by="level")
         with pytest.raises(UsageError, match="expected one of level=1, level=2, level=3, found rel=1"):
             found.average_precision("one", 1, "rel")
-        with pytest.raises(UsageError, match="no run is called 'two'; there are one"):
+        with pytest.raises(UsageError, match="no run is called 'two'; runs: one"):
             found.average_precision("two", 1)
 
 

@@ -290,7 +290,7 @@ class TestPage:
             ({"at": []}, "at: expected at least one rank, found none"),
             ({"regions": [(5, 2)]}, "regions: expected ranks from 1 to 20, the first before the last, found 5-2"),
             ({"regions": [(1, 21)]}, "found 1-21\nhint: @k is the depth"),
-            ({"reference": "tw"}, "reference: no run is called 'tw'; there are twice\nhint: did you mean twice?"),
+            ({"reference": "tw"}, "reference: no run is called 'tw'; runs: twice\nhint: did you mean twice?"),
             ({"reference": "twice"}, "reference: expected other runs beside 'twice', found none"),
             ({"measure": "nCG", "at": [5]}, "nCG: expected a reference, found none: .*\nhint: read CG or DCG sideways"),
             ({"measure": "DCG"}, "no curve is of DCG; there are CG, nCG"),
