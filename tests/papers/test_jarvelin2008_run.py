@@ -335,7 +335,7 @@ def test_topics_from_elsewhere(reading: Any, tmp_path: Path) -> None:
         "topics: 2 sessions without a topic: s3, s4",
         "topics: 1 session with a topic not among the sessions: s9",
     )
-    with pytest.raises(InputError, match="topics: expected topics of the sessions of log, found none"):
+    with pytest.raises(InputError, match="topics: no topics for the sessions of log"):
         study(judged, {"log": plain}, topics={"x": "t"})
 
 
@@ -436,7 +436,7 @@ def test_refused() -> None:
     judged = Judged(Qrels.of(GRADES), Policy())
     with pytest.raises(UsageError, match="expected sessions of at least one system, found none"):
         study(judged, {})
-    with pytest.raises(InputError, match="log: no sessions"):
+    with pytest.raises(InputError, match="log: expected at least one session, found none"):
         study(judged, {"log": []})
     with pytest.raises(InputError, match="no topic is called 'w'; there are t, u"):
         found(topic="w")

@@ -162,7 +162,7 @@ def test_errors(spark: Any, frames: Any) -> None:
     refused("an id as query", rows=run.set_column(0, "query", pa.array([None] * run.num_rows, pa.string())))
     refused("a number as score in column 'score', found texts", rows=run.set_column(2, "score", run["document"]))
     refused("expected a column for the document|document", rows=run.drop_columns(["document"]))
-    refused("at least one ranked document", rows=run.slice(0, 0))
+    refused("no ranked documents", rows=run.slice(0, 0))
     strangers = run.set_column(0, "query", pa.array([f"x{each}" for each in run["query"].to_pylist()]))
     refused("none of its queries is judged: the run has 'xq1', judgments has 'q0'", rows=strangers)
     again = pa.concat_tables([qrels, qrels.slice(0, 1).set_column(2, "grade", pa.array([9]))])
@@ -176,7 +176,7 @@ def test_errors(spark: Any, frames: Any) -> None:
     named_runs = results.selectExpr("*", "'a' AS run")
     for systems, said in (
         ("ab", "found the text 'ab'"),
-        ([], "at least one ranked document"),
+        ([], "no ranked documents"),
         (["a", "a"], "'a' twice"),
     ):
         with pytest.raises((InputError, UsageError), match=said):
