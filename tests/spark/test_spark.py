@@ -167,7 +167,7 @@ def test_errors(spark: Any, frames: Any) -> None:
     refused("none of its queries is judged: the run has 'xq1', judgments has 'q0'", rows=strangers)
     again = pa.concat_tables([qrels, qrels.slice(0, 1).set_column(2, "grade", pa.array([9]))])
     where = f"query '{qrels['query'][0].as_py()}', document '{qrels['document'][0].as_py()}'"
-    refused(f"judgments: {where}: expected one grade .*found (9|[0-3]) after", spark.createDataFrame(again))
+    refused(f"judgments: {where}: conflicting grades .*: (9|[0-3]) after", spark.createDataFrame(again))
     refused("at least one judgment", spark.createDataFrame(qrels.slice(0, 0)))
     refused("expected a column for the score or the rank|score", rows=run.drop_columns(["score"]))
     refused("ties=input: the rows of a Spark DataFrame have no order", policy=Policy(ties="input"))

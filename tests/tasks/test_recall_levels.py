@@ -239,7 +239,7 @@ class TestLevels:
             ({"levels": [1.5]}, "no document in <dict> has grade 1.5; there are 1, 2, 3"),
             ({"levels": [0, 1]}, "expected grades above 0, found 0"),
             ({"levels": [2, 2.0]}, "expected each level once, found 2 twice"),
-            ({"levels": []}, "at least one run is required"),
+            ({"levels": []}, "expected at least one, found none"),
             ({"levels": ["high"]}, "levels: expected a number, found 'high'"),
             ({"by": "levels"}, "by: expected level | rel | both, found 'levels'"),
             ({"points": 1}, "points: expected a whole number from 2 to 1001, found 1"),

@@ -239,7 +239,6 @@ class Inputs(NamedTuple):
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def is_trec(self, text: Text, run: bool) -> bool:
-        """Whether a file is read as TREC text."""
         how = self.run if run else self.qrels
         return not how.grades and format_of(text, how, run=run) == "trec"
 
@@ -261,7 +260,6 @@ class Inputs(NamedTuple):
         return qrels.with_items(*known) if self.items or self.training or self.intents else qrels
 
     def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunSource]:
-        """Return the runs by name with their settings; each LETOR feature is a run."""
         from gainful.data.exclusion import Exclusion
         from gainful.data.run import RunSource
 
@@ -288,7 +286,6 @@ class Inputs(NamedTuple):
         return found
 
     def single_run(self, path: str) -> RunSource:
-        """Return the run of a command that takes only one."""
         [file, *others] = self.runs({path: path}).values()
         if others:
             raise UsageError(f"--feature: expected one feature, found {len(others) + 1}")
@@ -334,7 +331,6 @@ class Collection:
 
     @cached_property
     def judged(self) -> Judged:
-        """The prepared judgments."""
         if self._ahead:
             return self._ahead.judged(self._scale)
         from gainful.data.judged import Judged
@@ -344,7 +340,6 @@ class Collection:
 
     @cached_property
     def runs(self) -> Mapping[str, RunSource]:
-        """The runs, unread or being read."""
         if self._ahead:
             return dict(zip(self._paths, self._ahead.runs(), strict=True))
         return self._inputs.runs(self._paths)
@@ -408,7 +403,6 @@ class ReadAhead:
         return cls(texts, policy, progress, job)
 
     def judged(self, scale: float | None = None) -> Judged:
-        """Return the judgments, prepared for all runs."""
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
         from gainful.io.rows import judgment_rows
@@ -420,7 +414,6 @@ class ReadAhead:
         return self.prepared
 
     def runs(self) -> list[RunSource]:
-        """Return the runs in order."""
         from gainful.data.run import RunSource
 
         return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self.texts)]

@@ -82,7 +82,6 @@ class JoinFacts:
 
     @property
     def unjudged_share(self) -> float:
-        """The share of unjudged documents in the top 10."""
         return self.unjudged_at_10 / self.shown_at_10 if self.shown_at_10 else 0.0
 
     @property
@@ -149,7 +148,6 @@ class GradedRun:
 
     @cached_property
     def list_offsets(self) -> Ints:
-        """Offsets of the lists among all retrieved documents."""
         return offsets_of(self.retrieved)
 
     @cached_property

@@ -41,7 +41,6 @@ class Attributes(NamedTuple):
     kinds: int
 
     def has(self, item: Ints) -> Bools:
-        """Return whether each item has any."""
         return np.append(np.diff(self.offsets), 0)[np.minimum(item, self.offsets.size - 1)] > 0
 
     def shared(self, one: Ints, other: Ints) -> Ints:
@@ -111,17 +110,14 @@ class Items:
 
     @property
     def users(self) -> int:
-        """Number of users in the training table."""
         return len(self._user_place)
 
     @property
     def interactions(self) -> int:
-        """Number of distinct pairs of user and item in the training table."""
         return int(self._taken.size)
 
     @cached_property
     def taken_by(self) -> Ints:
-        """Number of users of each item."""
         return np.bincount(self._taken, minlength=len(self.ids))
 
     def history(self, users: Sequence[bytes]) -> tuple[Ints, Ints]:

@@ -40,7 +40,6 @@ class HasCache:
     _cache: dict[object, object]
 
     def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """Return the value for a key, made on first use."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]
@@ -79,10 +78,7 @@ class Judged(HasCache):
 
     @classmethod
     def of(
-        cls,
-        judgments: QrelsLike | Judged,
-        policy: PolicyLike = None,
-        columns: Mapping[str, str] | None = None,
+        cls, judgments: QrelsLike | Judged, policy: PolicyLike = None, columns: Mapping[str, str] | None = None
     ) -> Judged:
         """Return judgments prepared under a policy; prepared judgments have their own and accept no other."""
         if not isinstance(judgments, Judged):
@@ -98,7 +94,6 @@ class Judged(HasCache):
 
     @cached_property
     def index(self) -> JudgmentIndex:
-        """Index of items by query and document ID."""
         return core.JudgmentIndex(list(self.qrels.query_ids), self.qrels.query, *self.qrels.document_spans)
 
     @cached_property
@@ -149,7 +144,6 @@ class Judged(HasCache):
         return np.asarray(order[chosen[order]])
 
     def document_of(self, item: int) -> bytes:
-        """Return the document ID of an item."""
         return self.qrels.document(int(np.flatnonzero(self.item == item)[0]))
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:

@@ -22,7 +22,6 @@ class Documents:
 
     @cached_property
     def ordinal(self) -> Ints:
-        """1, 2, 3, ... within every row."""
         return ordinal_in_row(self.row)
 
     def relevant(self, rel: float | None, level: float | None) -> Documents:
@@ -61,13 +60,11 @@ class GainLists:
         return GainLists(self.size, row, ordinal_in_row(row), gain)
 
     def of_rows(self, rows: Ints) -> GainLists:
-        """Return the lists of some rows, renumbered."""
         row, place = gather(self.offsets, rows)
         return GainLists(int(rows.size), row, self.rank[place], self.gain[place])
 
     @cached_property
     def offsets(self) -> Ints:
-        """Offsets of the lists among all entries."""
         return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
 
     def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
@@ -132,7 +129,6 @@ class ItemLists:
         return 0 if self.catalogue is None else int(np.count_nonzero(self.exposure(None)[self.catalogue :]))
 
     def at(self, places: Sequence[int]) -> ItemLists:
-        """Return the lists at the given positions."""
         row, place = gather(self.offsets, np.asarray(places, np.int64))
         counts = np.bincount(row, minlength=len(places))
         return replace(self, offsets=np.append(0, np.cumsum(counts)), item=self.item[place])

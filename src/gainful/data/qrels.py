@@ -176,10 +176,7 @@ class Qrels(DocumentColumns):
 
     @classmethod
     def of(
-        cls,
-        value: QrelsLike,
-        columns: Mapping[str, str] | None = None,
-        grades: Mapping[str, float] | None = None,
+        cls, value: QrelsLike, columns: Mapping[str, str] | None = None, grades: Mapping[str, float] | None = None
     ) -> Qrels:
         """Return judgments from any supported input: a Qrels, a dict, a data frame, a path, bytes, or a list of dicts
         as in JSON lines.

@@ -206,7 +206,6 @@ class Queries:
 
     @cached_property
     def _named(self) -> dict[str, frozenset[str]]:
-        """The IDs in ``only`` and ``exclude``."""
         return {
             what: frozenset(_ids_in(value, what))
             for what in ("only", "exclude")

@@ -364,7 +364,6 @@ class RunSource:
 
     @property
     def is_in_pieces(self) -> bool:
-        """Whether it is a large file that is read in pieces."""
         return is_read_in_pieces(self.value, self.how)
 
     def at_hand(self) -> RunSource:
@@ -397,7 +396,6 @@ class RunSource:
             yield self._prepared(run, threads)
 
     def read(self, threads: int = 1) -> Run:
-        """Read the whole run."""
         return self._prepared(self._read(threads), threads)
 
     def _read(self, threads: int) -> Run:
@@ -486,8 +484,7 @@ class UnsortedError(InputError):
 def not_together(where: str, query: bytes) -> UnsortedError:
     """Return the error for a query that occurs again after other queries."""
     return UnsortedError(
-        f"{where}: not sorted by query: query '{printable(query)}' occurs again after others",
-        "sort by query first",
+        f"{where}: not sorted by query: query '{printable(query)}' occurs again after others", "sort by query first"
     )
 
 

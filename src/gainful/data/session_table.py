@@ -337,8 +337,6 @@ def _sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> SessionTabl
 
 
 def _in_order(rows: SessionRows, order: Ints) -> SessionRows:
-    """Return the rows in another order."""
-
     def taken(column: Any) -> Any:
         if isinstance(column, tuple):
             data, start, length = column
@@ -452,7 +450,6 @@ class _OrderedRows:
         return tuple(None if label is None else text_of_id(label) for label in labels)
 
     def _system_order(self) -> tuple[str, ...]:
-        """Return the systems in the order of the source."""
         if self._rows.system is None:
             return ()
         systems, number = core.number_ids(*self._rows.system)

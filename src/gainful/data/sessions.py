@@ -322,7 +322,6 @@ class RankedSessions(NamedTuple):
     is_unchecked: bool  # whether duplicate documents, which are errors, have yet to be detected
 
     def spans(self, rows: slice | Ints) -> Spans:
-        """Return the document IDs of some rows."""
         return self.sessions.lists.data, self.document_start[rows], self.document_length[rows]
 
 

@@ -525,7 +525,6 @@ def is_called(name: str, tiers: Iterable[str]) -> bool:
 
 @cache
 def _tier_pattern(tier: str) -> re.Pattern[str]:
-    """Return a pattern for the folded names of a tier."""
     pattern = "|".join(re.escape(folded(name)) for name in tier.split())
     for word, forms in _WORDS.items():
         pattern = pattern.replace(word, f"(?:{'|'.join(map(folded, forms.split()))})")

@@ -218,7 +218,6 @@ def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = No
 
 
 def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
-    """Replace rows that contain only separators with blanks."""
     mark = re.escape(table.separator or ",").encode()
     blank = re.compile(rb'^[ "]*' + mark + rb'[ "' + mark + rb"]*(?=\r?$)", re.MULTILINE)
     data, count = blank.subn(lambda found: b" " * len(found[0]), bytes(table.text.data))
@@ -296,7 +295,6 @@ def _table_fault(data: Bytes, fault: Fault, separator: str, fields: int, roles: 
 
 
 def _field(data: Bytes, offset: int, separator: str, place: int) -> bytes:
-    """Return one field of the row that starts at an offset."""
     fields = _split(data.data[offset:], separator) if separator else fields_at(data, offset)
     return next(islice(fields, place, None))
 
@@ -358,7 +356,6 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
 
 
 def _first_values(table: HeaderTable, column: int) -> Iterator[str]:
-    """Yield the values of a column in the first rows."""
     head = table.text.data[table.first : table.first + HEAD].tobytes().decode("utf-8", "replace")
     for row in islice(csv.reader(text_lines(head), delimiter=table.separator), _SAMPLE):
         yield from row[column : column + 1]

@@ -96,7 +96,6 @@ class Reading(NamedTuple):
 
     @property
     def fills_gaps(self) -> bool:
-        """Whether a missing query is an empty result page."""
         return self.gaps == "empty"
 
 
@@ -136,7 +135,6 @@ class Sample:
         return len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
 
     def _separator(self) -> str | None:
-        """Return the separator of a header; None if there is no header."""
         # A table with unknown column names is an error with a hint, not TREC text.
         names = names_of(self.run)
         known = header_separator(self.line, lambda found: has_header(found, self.columns, known=names))
@@ -219,13 +217,11 @@ class Format(NamedTuple):
         return _PER_LINE.get(self.reader.partition(":read_")[2], 0)
 
     def fits(self, sample: Sample) -> bool:
-        """Return whether a source that begins with this sample has the format."""
         return sample.shape == self.name or (
             self.has_lines is not None and sample.shape == "lines" and self.has_lines(sample)
         )
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
-        """Return the content of a text."""
         if self.per_line:
             text.require_memory(self.per_line)
         return load_reader(self.reader)(text, how, **options)

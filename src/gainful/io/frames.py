@@ -42,13 +42,7 @@ from gainful.io.rows import (
 )
 from gainful.io.session_log import log_rows
 from gainful.io.session_objects import log_of_objects
-from gainful.io.session_records import (
-    OPTIONAL,
-    SessionContent,
-    SessionRows,
-    read_time,
-    session_rows,
-)
+from gainful.io.session_records import OPTIONAL, SessionContent, SessionRows, read_time, session_rows
 from gainful.io.sources import Text, max_list_bytes, require_memory
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -285,7 +279,6 @@ def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names)
 
 
 def _first_values(frame: Any, column: int, most: int | None = _SAMPLE) -> list[object]:
-    """Return the values of a column in the first rows, or in all."""
     return [cell for cell in _column(frame, column, most)[1] if cell is not None]
 
 
@@ -322,7 +315,6 @@ class FrameColumns:
 
     @staticmethod
     def of(frame: Any, name: str) -> FrameColumns:
-        """Return the columns of a frame of any kind."""
         return _PandasColumns(frame, name) if is_pandas(frame) else FrameColumns(frame, name)
 
     def ids(self, column: int) -> Spans:
@@ -336,7 +328,6 @@ class FrameColumns:
         return values
 
     def kind(self, column: int) -> str:
-        """Return the type of a column, in words."""
         format_ = self._format(column)
         return next((name for start, name in _KINDS.items() if format_.startswith(start)), f"Arrow's format {format_}")
 

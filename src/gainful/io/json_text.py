@@ -26,17 +26,7 @@ from gainful.io.columns import (
     query_of_lists,
 )
 from gainful.io.formats import Reading, json_cost, parse_json
-from gainful.io.rows import (
-    Entry,
-    NamedRows,
-    Rows,
-    gather_entries,
-    packed,
-    place_in,
-    read_id,
-    read_value,
-    rows_of_table,
-)
+from gainful.io.rows import Entry, NamedRows, Rows, gather_entries, packed, place_in, read_id, read_value, rows_of_table
 from gainful.io.sources import Text
 from gainful.notation import printable, some_of
 
@@ -182,7 +172,6 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
 
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:
-    """Return the key that holds all documents of a query."""
     side, given = "results" if run else "judgments", reading.columns.get("document")
     holding = [key for key, each in value.items() if isinstance(each, (list, dict)) or (each is None and key == given)]
     if given in holding:
@@ -218,7 +207,6 @@ def _first_values(placed: list[_Placed], names: Sequence[str], column: int) -> l
 
 
 def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
-    """Read the objects as rows of a table."""
     names, wheres = list(dict.fromkeys(chain.from_iterable(value for value, _ in placed))), [at for _, at in placed]
 
     def read(roles: Mapping[str, int]) -> Rows:
@@ -270,7 +258,6 @@ def _no_entry(value: dict[str, Any], where: str, nested: str | None, query: str 
 
 
 def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
-    """Return the entry for ``{id: value}`` or for a list."""
     if isinstance(value, dict):
         refuse_plain(reading.columns, where)
         return Entry(query, list(value), list(value.values()), where)

@@ -161,7 +161,6 @@ def _part(rows: Rows, first: int, end: int) -> Rows:
 
 
 def _concatenated(pieces: Sequence[Rows]) -> Rows:
-    """Concatenate pieces."""
     if len(pieces) == 1:
         return pieces[0]
     values, ranks = ([getattr(piece, what) for piece in pieces] for what in ("value", "rank"))

@@ -10,16 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import (
-    INTENT_NAMES,
-    SESSION_NAMES,
-    Names,
-    OfEitherSide,
-    find_all,
-    find_role,
-    folded,
-    is_called,
-)
+from gainful.io.columns import INTENT_NAMES, SESSION_NAMES, Names, OfEitherSide, find_all, find_role, folded, is_called
 from gainful.io.formats import in_utf8, parse_json, refuse_binary
 from gainful.io.json_text import json_lines
 from gainful.io.rows import dicts_of_frame, is_frame, read_id

@@ -50,11 +50,9 @@ class Origin:
         return ""
 
     def take(self, rows: Ints) -> Self:
-        """Return the origin of selected rows."""
         return replace(self, number=self.first + rows if self.number is None else self.number[rows])
 
     def number_of(self, row: int) -> int:
-        """Return the number of a row in the source, from 0."""
         return self.first + row if self.number is None else int(self.number[row])
 
 
@@ -118,7 +116,6 @@ class ItemRows(Origin):
         return f"item {self.number_of(row) - int(self.offsets[self.place_of(row)]) + 1}"
 
     def place_of(self, row: int) -> int:
-        """Return the number of the place that contains a row."""
         return int(np.searchsorted(self.offsets, self.number_of(row), "right")) - 1
 
 
@@ -304,11 +301,9 @@ class Rows(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of rows."""
         return int(self.query.size)
 
     def by_query_id(self) -> Rows:
-        """Return the same rows with queries in byte order."""
         if all(one <= other for one, other in pairwise(self.query_ids)):
             return self
         order = sorted(range(len(self.query_ids)), key=self.query_ids.__getitem__)

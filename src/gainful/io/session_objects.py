@@ -60,9 +60,7 @@ def read_session_lines(text: Text, how: Reading) -> SessionContent:
     first = first_json(header_line(text)[1].strip(), text.name)
     if _is_event(first, how.columns):
         return log_of_objects(
-            [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)],
-            text.name,
-            how,
+            [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)], text.name, how
         )
     is_run = _is_run_object(first, how.columns)
     return read_json_lines(text, how, run=True) if is_run else _records(text, how)
@@ -171,7 +169,6 @@ class SessionObjects:
         self._result_keys = Keys(how.columns, _RESULT_NAMES, _RESULT_ROLES, ())
 
     def read(self, value: object, where: str) -> SessionRecord:
-        """Read a session from an object."""
         if not isinstance(value, (dict, Mapping)):
             raise InputError(f"{where}: expected an object with session and queries, found {described(value)}", _LINE)
         keys = self._session_keys.of(value, where)

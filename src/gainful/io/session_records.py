@@ -390,7 +390,6 @@ def _sessions(text: Text) -> Iterator[Element]:
 
 
 def _xml_shown(text: Text, message: str) -> str:
-    """Return the quoted line at the place that begins a message."""
     number = int(message.removeprefix(f"{text.name}:").partition(":")[0])
     return shown_line(line_text(text.data, _line_start(text, number)).strip().encode())
 

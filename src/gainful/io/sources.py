@@ -107,21 +107,17 @@ class Text:
 
     @property
     def file_size(self) -> int:
-        """Size of a regular file in bytes; 0 for anything else."""
         return 0 if self._state is None else self._state.st_size
 
     @property
     def is_held(self) -> bool:
-        """Whether all bytes are in memory."""
         return "buffer" in self.__dict__
 
     def hold(self, view: bytes | bytearray | memoryview | Bytes) -> None:
-        """Keep bytes that have been read elsewhere."""
         self.__dict__["buffer"] = view if isinstance(view, (bytes, bytearray, memoryview)) else view.data
 
     @cached_property
     def data(self) -> Bytes:
-        """All bytes as an array."""
         import numpy as np
 
         found = np.frombuffer(self.buffer, np.uint8)
@@ -130,7 +126,6 @@ class Text:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes."""
         if self.is_held:
             return bytes(memoryview(self.buffer)[:HEAD])
         found = b""
@@ -147,7 +142,6 @@ class Text:
                 _refuse_changed(file, self._state, self.path)
 
     def tail(self, size: int) -> bytes:
-        """Return the last bytes."""
         if self._state is None or self.path is None or self.is_held:
             return bytes(memoryview(self.buffer)[-size:])
         with _opened(self.path) as file:

@@ -70,7 +70,6 @@ class FixedPoint(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats, places: int) -> Self:
-        """Return values rounded to multiples of 2^-places."""
         return cls(in_steps(values, places), math.ldexp(1.0, -places))
 
     def near(self, error: float) -> float:

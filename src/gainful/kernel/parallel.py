@@ -19,7 +19,6 @@ class Progress:
         self._on_report = on_report
 
     def report(self) -> None:
-        """Call the listener with the work done and the total."""
         if self._on_report:
             self._on_report(self.cells[0], self.total)
 
@@ -34,7 +33,6 @@ class Progress:
             self.cells, self.total = other.cells, self.total + other.total
 
     def cancel(self) -> None:
-        """Cancel joins that are in progress."""
         self.cells[1] = 1
 
     @property

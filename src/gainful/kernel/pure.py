@@ -74,7 +74,6 @@ class JudgmentIndex:
     def find_hits(
         self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
     ) -> tuple[Ints, Ints, Ints, bool]:
-        """Return row, list and item of the judged documents in lists, and whether a list repeats a document."""
         documents = ids_at(data, document_start, document_length)
         _require_offsets(list_offsets, len(documents))
         judged: list[tuple[int, dict[bytes, int]]] = list(self._judged.values())
@@ -218,7 +217,6 @@ class JoinOptions:
 
     @property
     def needs_rank(self) -> bool:
-        """Whether ranks affect the order."""
         return self.order == _ORDER_RANK or self.ties == _TIES_RANK
 
 

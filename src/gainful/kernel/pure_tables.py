@@ -402,7 +402,6 @@ class ArrowTable:
         return self.formats[column].removeprefix("v") in ("u", "U", "z", "Z")
 
     def ids(self, column: int) -> tuple[Bytes, Ints, Ints, Ints]:
-        """Return IDs as spans, and the first rows without one."""
         from pyarrow import types
 
         if not (self._is_text(column) or types.is_integer(self._kinds[column])):
@@ -411,7 +410,6 @@ class ArrowTable:
         return data, start, length, np.flatnonzero(length == 0)[:FAULTS_KEPT]
 
     def numbers(self, column: int) -> tuple[Floats, Ints]:
-        """Return float64 values, NaN where missing, and the first rows without one."""
         from pyarrow import types
 
         is_number = (types.is_integer, types.is_floating, types.is_boolean)
