@@ -410,7 +410,7 @@ def test_what_is_found(case: Case) -> None:
 def test_what_eval_refuses_is_serious() -> None:
     for qrels, lines, message in (
         (qrels_text(clean_qrels()), REPEATED, "duplicate document"),
-        (CONFLICTING, clean_lines(), "expected one grade"),
+        (CONFLICTING, clean_lines(), "conflicting grades"),
         (qrels_text(clean_qrels()), [("topic", "d", 1, 1)], "expected queries that are judged"),
     ):
         assert [each.severity for each in found_in(lines, qrels)] == ["serious"]

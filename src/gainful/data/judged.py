@@ -237,8 +237,8 @@ class Judged(HasCache):
         return np.asarray(lowest if judges == "min" else highest)
 
     def _in_turn(self, group: Ints, grade: Floats, differs: Bools) -> Floats:
-        """Where grades differ, use the judges in turn, in the order of document IDs (jarvelin2000, section 3.2). Judges
-        are identified by column 2, or else ordered by their grades."""
+        """Take differing grades from the judges in turn, in the order of document IDs (jarvelin2000, section 3.2).
+        Judges are identified by column 2, or else ordered by their grades."""
         qrels, subtopics = self.qrels, self.qrels.subtopic_ids
         place = np.empty(len(subtopics), np.int64)
         place[sorted(range(len(subtopics)), key=subtopics.__getitem__)] = np.arange(len(subtopics))

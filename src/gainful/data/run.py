@@ -279,7 +279,7 @@ def join_columns(
     if joined["fault_count"]:
         messages = []
         for row, code, detail in joined["faults"]:
-            message = "expected a number as rank, found none"
+            message = "no rank"
             if code != RANK:
                 message = duplicate_message(run.document(row), run.query_of(row), run.origin.place(detail))
             messages.append(f"{run.origin.where(row)}: {message}{run.origin.shown(row)}")

@@ -97,6 +97,8 @@ LOOKS_LIKE_JUDGMENTS = "this looks like judgments; give judgments first, then ru
 LOOKS_LIKE_A_RUN = "this looks like a run; give judgments first, then runs"
 #: A log has at least one of these roles.
 _LOG_NEEDED = ("time", "text", "query")
+#: A column name for spans built from three columns: document, start and end.
+SPAN = re.compile(r"(.+)\[(.+):(.+)\]")
 #: Names of distances, of which the smallest ranks first.
 NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}
