@@ -411,7 +411,7 @@ def test_what_eval_refuses_is_serious() -> None:
     for qrels, lines, message in (
         (qrels_text(clean_qrels()), REPEATED, "duplicate document"),
         (CONFLICTING, clean_lines(), "conflicting grades"),
-        (qrels_text(clean_qrels()), [("topic", "d", 1, 1)], "expected queries that are judged"),
+        (qrels_text(clean_qrels()), [("topic", "d", 1, 1)], "none of its queries is judged"),
     ):
         assert [each.severity for each in found_in(lines, qrels)] == ["serious"]
         with pytest.raises(gainful.InputError, match=message):
