@@ -70,7 +70,7 @@ def test_features_are_systems(command, core):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["q.letor"], 2, "q.letor: a run in LETOR needs a feature as its score"),
+        (["q.letor"], 2, "q.letor: a LETOR run needs a feature as its score"),
         (["q.letor", "--feature", "9" * 5000], 2, "--feature: expected a number, several as in 1,5,9, or all"),
         (["q.letor", "--feature", "0"], 2, "--feature: expected a number, several as in 1,5,9, or all, found '0'"),
         (["q.letor", "--feature", "1,01"], 2, "--feature: expected a number, several as in 1,5,9, or all, found '1"),

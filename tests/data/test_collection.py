@@ -1,4 +1,4 @@
-"""What a command was given: standard input, names, and judgments and runs that are read ahead."""
+"""Inputs of a command: standard input, names, and judgments and runs that are read ahead."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_damaged_run_that_is_read_ahead_says_where_it_ends(files: tuple[str, d
         evaluate_runs(collection.judged, collection.runs, [parse("AP")])
 
 
-def test_what_is_not_plain_text_is_read_as_usual(files: tuple[str, dict[str, str]]) -> None:
+def test_other_formats_are_not_read_ahead(files: tuple[str, dict[str, str]]) -> None:
     collection = collected(files, Inputs(run=Reading("msmarco")))
     assert not any(run.ahead for run in collection.runs.values())
     assert collection.judged.qrels.queries == ["q1", "q2"]

@@ -1,4 +1,4 @@
-"""Tables of items: which there are, and what they have in common."""
+"""Tables of items: the catalogue and shared attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes ids meet that nearly do, and nothing where nothing does."""
+"""Changes that make nearly equal IDs match, and none if there is no such change."""
 
 from __future__ import annotations
 

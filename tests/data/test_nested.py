@@ -1,4 +1,4 @@
-"""Runs and judgments from dicts: one way for what is plain, another for what has to be looked at, the same columns."""
+"""Runs and judgments from dicts: the fast path and the general one give the same columns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_kind_of_dict_gives_the_same_columns(kind: Any, clothes: str, seed
 
 
 @pytest.mark.parametrize("items", [[("c1", 0.5), ("c2", 2)], [{"id": "c1", "score": 0.5}, {"id": "c2", "score": 2}]])
-def test_what_retrievers_return_is_a_run(items: list[Any]) -> None:
+def test_results_of_retrievers_are_a_run(items: list[Any]) -> None:
     assert rows(Run.of({"q": items})) == [(b"q", b"c1", 0.5), (b"q", b"c2", 2.0)]
     with pytest.raises(InputError, match=r"<dict>\['q'\]\[2\]: expected \[document, score\], found \[\"c3\"\]"):
         Run.of({"q": [*items, ("c3",)]})
@@ -92,7 +92,7 @@ def test_a_cutoff_is_part_of_a_measures_name() -> None:
         ({"q": {"a": 1.0}, "p": None}, r"<dict>\['p'\]: expected a dict of documents and scores"),
     ],
 )
-def test_a_closer_look_says_what_is_wrong(lists: Any, message: str) -> None:
+def test_invalid_dicts_are_errors(lists: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Run.from_dict(lists)
 

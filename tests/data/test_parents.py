@@ -1,4 +1,4 @@
-"""Chunks that stand for their documents, in runs and judgments, however the documents are named."""
+"""Chunks replaced by their documents, in runs and judgments, for every kind of parent."""
 
 from __future__ import annotations
 
@@ -72,16 +72,14 @@ def test_a_column_of_the_run(core: str, tmp_path: Path) -> None:
     lines = "".join(json.dumps(each) + "\n" for each in nested)
     assert means(GOLD, write(tmp_path / "run.jsonl", lines), parent="meta.doc") == means(GOLD, DOCUMENTS)
     for run in (write(tmp_path / "a.run", trec(CHUNKS)), CHUNKS, {"q1": ["d12#3"]}):
-        with pytest.raises(
-            InputError, match="parent: neither a column nor a file is named 'doc_id'"
-        ):
+        with pytest.raises(InputError, match="parent: neither a column nor a file is named 'doc_id'"):
             evaluate(GOLD, run, "RR", parent="doc_id")
-    with pytest.raises(UsageError, match="expected a file or a pattern for a run that has been read"):
+    with pytest.raises(UsageError, match="parent: a run in memory needs a file or a pattern"):
         evaluate(GOLD, gainful.Run.of(CHUNKS), "RR", parent="doc_id")
 
 
 def test_judged_chunks(core: str) -> None:
-    """Of a document's judged chunks the best one counts; documents among them stay."""
+    """The best of a document's judged chunks counts; documents among them are unchanged."""
     gold = {"q1": {"d12#1": 1, "d12#8": 2, "d3": 0}, "q2": {"d7#5": 2, "d9#9": 1}}
     by_document = {"q1": {"d12": 2, "d3": 0}, "q2": {"d7": 2, "d9": 1}}
     assert means(gold, CHUNKS, parent=PATTERN, parent_of="both") == means(by_document, DOCUMENTS)
@@ -112,7 +110,7 @@ def test_everything_that_reads_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
         gainful.evaluate_sessions({"s": {"d": 1}}, b"s_1 Q0 d 1 1 x\n", policy={"parent": PATTERN})
 
 
-def test_what_is_left_out_is_left_out_by_document() -> None:
+def test_exclusion_is_by_document() -> None:
     assert means(GOLD, CHUNKS, parent=PATTERN, exclude={"q1": ["d3"]}) == means(GOLD, DOCUMENTS, exclude={"q1": ["d3"]})
 
 

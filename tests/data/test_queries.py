@@ -1,4 +1,4 @@
-"""Tables of queries: what they are read from, how queries are grouped, weighted, taken and left out."""
+"""Tables of queries: sources, segments, weights, selection and exclusion."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ LISTS = {"a b": ["d1", "d2"], "c": ["d1", "d2"]}
 
 
 @pytest.mark.parametrize("called", [{}, {"query": "Search Term", "document": "Product ID"}])
-def test_judgments_say_what_is_constant_within_queries(called):
+def test_only_constant_columns_of_judgments_are_used(called):
     content = JUDGED if not called else JUDGED.replace(b"Product ID", b"Nummer").replace(b"Search Term", b"Wort")
     called = {"query": "Wort", "document": "Nummer"} if called else {}
     table = Queries(content, called=called)
@@ -133,7 +133,7 @@ def test_unknown_columns_are_named():
         Queries(weights="visits")
 
 
-def test_a_file_in_place_of_a_column_is_told_how(tmp_path, capsys):
+def test_a_file_in_place_of_a_column_has_a_hint(tmp_path, capsys):
     table, qrels = tmp_path / "visits.csv", tmp_path / "qrels.txt"
     table.write_text("query;kind;visits\nq1;a;1,5\nq2;b;0,5\n")
     qrels.write_text("q1 0 d1 1\nq2 0 d1 1\n")
@@ -191,7 +191,7 @@ def test_only_and_exclude():
         assert "lines must begin with query ids" in str(raised.value)
 
 
-def test_unknown_ids_are_said():
+def test_unknown_ids_are_reported():
     some, few = Queries(only=["q1", "q2", "a", "b", "c", "d"]), Queries(exclude=["q1", "x"])
     for chosen, line in (
         (some, "only: 4 queries not judged, ignored: a, b, c, ..."),
@@ -223,7 +223,7 @@ def test_segments_of_a_report():
 
 
 def naive_p(differences, weights, shift=0.0):
-    """All flips of w (d - shift)."""
+    """All sign flips of w (d - shift)."""
     terms = [w * (d - shift) for w, d in zip(weights, differences, strict=True)]
     observed = abs(math.fsum(terms))
     flips = list(itertools.product((1, -1), repeat=len(terms)))

@@ -1,4 +1,4 @@
-"""What the documents of frameworks have to do for gainful, whichever classes they are of."""
+"""Checks for documents of frameworks, whatever their classes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a case a line reads better
-"""Every format in: the same judgments and the same run give the same scores, whatever they are written in."""
+"""The same judgments and run give the same scores in every format."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_run_for_ntcir_may_begin_with_its_description(plain: Collection, tmp_p
 
 
 def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
-    """Feature 1 is the run's score, feature 2 its opposite; documents that the run has not are NULL."""
+    """Feature 1 is the run's score, feature 2 its negative; documents not in the run are NULL."""
     lines = []
     for query, grades in qrels.items():
         for document, grade in grades.items():
@@ -164,7 +164,7 @@ def test_letor_is_judgments_and_as_many_systems_as_features(plain: Collection) -
     for feature in (-1, 0, 1.5, 2**70, True, "first"):
         with pytest.raises(UsageError, match=r"feature: expected a (whole )?number"):
             Run.read(text, feature=feature)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="a run in LETOR needs a feature as its score"):
+    with pytest.raises(UsageError, match="a LETOR run needs a feature as its score"):
         Run.read(text)
 
 
@@ -266,7 +266,7 @@ def test_recognised_by_content(head: bytes, run: bool, expected: str) -> None:
         ("jsonl", '{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": 1}}\n'),
     ],
 )
-def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: str, text: str) -> None:
+def test_json_is_utf8_with_and_without_a_given_format(encoding: str, format_: str, text: str) -> None:
     messages = set()
     for given in (None, format_):
         with pytest.raises(InputError) as error:
@@ -277,7 +277,7 @@ def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: 
     assert messages == {f"<bytes>: expected UTF-8 text, found other bytes\nhint: {hint}"}
 
 
-def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
+def test_a_given_format_does_not_turn_binary_into_text() -> None:
     for encoding, mark in (("utf-16", ""), ("utf-16-be", "\ufeff"), ("utf-32", ""), ("utf-32-be", "\ufeff")):
         table = f"{mark}query,doc,grade\nq1,d1,1\n".encode(encoding)
         for read in (lambda table: Qrels.read(table, format="csv"), lambda table: read_ids(table, "only")):
@@ -289,7 +289,7 @@ def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
         Qrels.read(b"PK\x03\x04 and so on", format="csv")
 
 
-def test_what_is_given_beats_the_content() -> None:
+def test_a_given_format_overrides_the_content() -> None:
     text = b"q1,d1,2\n"
     with pytest.raises(
         InputError, match=r"no column for the query among q1, d1, 2; use columns={'query': 'q1', 'document': 'd1'"
@@ -335,7 +335,7 @@ def test_what_is_given_beats_the_content() -> None:
         (b"SessionID\trank\tURL\n22\t1\thttp://a\n", True, [("22", "http://a", None)]),
     ],
 )  # fmt: skip
-def test_what_is_read(text: bytes, run: bool, rows: list[tuple[str, str, float | None]]) -> None:
+def test_rows_that_are_read(text: bytes, run: bool, rows: list[tuple[str, str, float | None]]) -> None:
     assert rows_read((Run if run else Qrels).read(text)) == rows
 
 
@@ -382,7 +382,7 @@ def test_columns_are_recognised_by_usual_names(role: str, name: str) -> None:
         assert value.tolist() == [2.0], form
 
 
-def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> None:
+def test_a_table_with_unknown_names_is_an_error_and_never_read_as_trec() -> None:
     for mark in ",;\t":
         text = f"visitor{mark}film{mark}stars\n7{mark}1{mark}4\n".encode()
         for read, value in ((Qrels.read, "grade"), (Run.read, "score")):
@@ -409,7 +409,7 @@ def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> N
         (b"n,who,film\n1,u,f1\n2,u,f2\n1,v,f3\n", True, {"query": "who", "document": "film", "rank": "n"}),
     ],
 )  # fmt: skip
-def test_columns_are_proposed_by_what_they_hold(text: bytes, run: bool, asked: dict[str, str]) -> None:
+def test_columns_are_proposed_by_their_values(text: bytes, run: bool, asked: dict[str, str]) -> None:
     with pytest.raises(InputError, match=re.escape(f"use columns={asked}")):
         (Run if run else Qrels).read(text)
     records = list(csv.DictReader(io.StringIO(text.decode()), delimiter=";" if b";" in text else ","))
@@ -499,7 +499,7 @@ def test_several_documents_in_a_cell(cells: tuple[str, str], column: str) -> Non
         b"query,doc\nq1,d1;d2\nq1,d3\nq2,d4;d5\n",  # rows of one document each
     ],
 )
-def test_what_may_be_one_id_is_left_and_told(text: bytes) -> None:
+def test_possible_lists_are_kept_with_a_note(text: bytes) -> None:
     qrels = Qrels.read(text)
     assert len(qrels) == text.count(b"\n") - 1
     assert any(
@@ -553,7 +553,7 @@ def test_words_of_a_known_scale_are_read_as_numbers(text: bytes) -> None:
     ],
 )
 def test_scales_of_words(words: str, grades: list[float]) -> None:
-    """Those of the shopping queries data (Reddy et al. 2022) are E, S, C, I; fewer letters may be any others."""
+    """The Shopping Queries labels (Reddy et al. 2022) are E, S, C, I; fewer letters are ambiguous."""
     documents = {f"d{i}": word for i, word in enumerate(words.split())}
     table = "".join(f"q,{document},{word}\n" for document, word in documents.items())
     for judgments in (f"query,doc,grade\n{table}".encode(), {"q": documents}):
@@ -713,7 +713,7 @@ MANY = 100_000
         (b"q1 d1 1\nq1 d2 x" + b" " * 2 * MANY + b"\n", True, "<bytes>:2: expected a number as rank (field 3), found 'x'"),
         (b"query,doc,grade\nq1,d1,1\n" + b"x," * MANY + b"\n", False, "<bytes>:3: expected 3 fields, found 100001"),
         (b'query,doc,grade,text\nq1,d1,x,"' + b'""' * MANY + b'"\n', False, "<bytes>:2: expected a number as grade (field 3), found 'x'"),
-        (b"query,doc,grade," + b"," * (1 << 22) + b"\n", False, "<bytes>: expected a header of at most 4,194,304 bytes, found a line of 4,194,320"),
+        (b"query,doc,grade," + b"," * (1 << 22) + b"\n", False, "<bytes>: expected a header of at most 4,194,304 bytes, found 4,194,320"),
         (b"1 qid:1 " + b"1:1 " * MANY + b"x\n", False, "<bytes>:1: expected feature:value (field 100003), found 'x'"),
         (b"q1 0 d1 " + b"\xff" * 2 * MANY + b"\n", False, "<bytes>:1: expected a number as grade, found '\\xff"),
     ],
@@ -759,7 +759,7 @@ def test_three_bad_lines_then_a_count() -> None:
 
 @pytest.mark.parametrize("mark", ["\t", "::"])
 def test_ratings_as_movielens_has_them(mark: str, tmp_path: Path) -> None:
-    """User, item, rating and time; the same as what was seen before."""
+    """User, item, rating and time, as judgments and as items already seen."""
     rows = [("1", "7", "4.5", "889750020"), ("1", "8", "2", "889750021"), ("2", "9", "3", "889750022")]
     path = tmp_path / "u.data"
     path.write_text("".join(mark.join(row) + "\n" for row in rows))
@@ -829,13 +829,13 @@ def test_a_collection_of_ir_datasets(collection: Collection, monkeypatch: pytest
         ({"q": {"d": 1}}, {"dense": "dense.run"}, "dense.run: no such file"),
     ],
 )  # fmt: skip
-def test_values_that_are_no_source(qrels: Any, run: Any, message: str) -> None:
+def test_values_that_are_not_a_source(qrels: Any, run: Any, message: str) -> None:
     with pytest.raises((InputError, UsageError)) as error:
         evaluate(qrels, run)
     assert message in str(error.value)
 
 
-def test_values_that_are_nearly_what_is_wanted() -> None:
+def test_values_that_are_nearly_valid() -> None:
     with pytest.raises(UsageError, match=r"policy: unknown choice 'mising'\nhint: did you mean missing"):
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"mising": "skip"})
     with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if nobody judged it, found 'a'"):

@@ -1,4 +1,4 @@
-"""Sessions from ordinary logs: queries are numbered by time, asked again, judged by their texts, split by gaps."""
+"""Sessions from logs: query numbers from times, repeated queries, judgments by text, gaps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def iso(minutes: float) -> str:
 
 
 def found(sessions: Sessions) -> dict[str, list[tuple[str, list[str]]]]:
-    """Every session's queries with their texts and documents."""
+    """The queries of every session with their texts and documents."""
     lists, by_session = sessions.lists, {}
     for i, session in enumerate(sessions.ids):
         by_session[session] = [
@@ -283,14 +283,12 @@ def test_gaps_that_mean_nothing(text: bytes, gap: str, message: str) -> None:
 
 
 def test_a_gap_needs_times() -> None:
-    with pytest.raises(
-        InputError, match=r"no column for time \(time, timestamp, ts, .*\); columns: user, query, doc"
-    ):
+    with pytest.raises(InputError, match=r"no column for time \(time, timestamp, ts, .*\); columns: user, query, doc"):
         Sessions.read(b"user,query,doc\nu,maps,a\n", session_gap="3m")
 
 
 @pytest.mark.parametrize("name", ["event", "Action", "type"])
-def test_clicks_beside_impressions_are_no_queries(name: str) -> None:
+def test_clicks_are_ignored_if_there_are_impressions(name: str) -> None:
     rows = [
         [session, START + 60 * minutes, "impression", text, document, rank]
         for session, minutes, text, documents in EVENTS
@@ -357,6 +355,6 @@ def test_seconds_are_no_serial_dates() -> None:
         (b"session,time,query,doc\ns,1,a,d1\n", ""),
     ],
 )
-def test_a_log_of_clicks_alone_is_noticed(log: bytes, told: str) -> None:
+def test_a_log_of_only_clicks_has_a_note(log: bytes, told: str) -> None:
     notes = [note for note in notices(Sessions.read(log)) if "clicks without impressions" in note]
     assert len(notes) == bool(told) and told in "".join(notes)

@@ -1,4 +1,4 @@
-"""Topics that sessions have from a table or a mapping, and what does not fit."""
+"""Topics of sessions from a table or a mapping, and conflicts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_table() -> None:
         (b"session,task\n1,2\n", r"topics: no column for topic \(.*\); columns: session, task"),
         (b"session,topic\na,t\n\nb,\n", r"topics:4: topic: expected an id, found an empty one"),
         (b"session,topic\na\n", r"topics:2: expected 2 fields as in the header, found 1"),
-        (b"session,topic\na,t\nb,t\na,u\n", "topics:4: duplicate session \'a\' "),
+        (b"session,topic\na,t\nb,t\na,u\n", "topics:4: duplicate session 'a' "),
         (b"session,topic\n", "topics: no topics of sessions"),
         (b"", "topics: no topics of sessions"),
     ],
@@ -63,7 +63,7 @@ def test_a_topic_of_their_own_stays_and_another_is_refused() -> None:
         mixed.with_topics({"s2": "t"})
 
 
-def test_what_has_no_topic_and_what_is_not_there_is_said() -> None:
+def test_sessions_without_topics_and_unused_topics_are_reported() -> None:
     topics = SessionTopics.of({"s1": "t", "x": "t", "y": "u"})
     found = topics.given_to_all({"one": [sessions("s1", "s2")], "two": [sessions("s3"), sessions("s4")]})
     assert [part.topics for parts in found.values() for part in parts] == [(b"t", None), (), ()]

@@ -1,4 +1,4 @@
-"""Sessions in: the same sessions from every format, whatever the order of their rows."""
+"""The same sessions from every format, whatever the order of rows."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_runs_of_any_format(text: bytes) -> None:
     assert plain_of(Sessions.read(text)) == {"a": [["d2", "d1"], ["d3"]]}
 
 
-def test_what_the_command_line_says_of_columns() -> None:
+def test_columns_on_the_command_line() -> None:
     text = "session=SessionID, query=Qno,rank=rank,doc=URL,qrels.query=SessionID,sessions.grade=g"
     assert columns_by_side(text, SESSION_SIDES) == {
         "qrels": {"query": "SessionID"},
@@ -205,7 +205,7 @@ def test_all_that_json_can_tell(size: int) -> None:
         }
 
 
-def test_what_is_not_told_is_empty() -> None:
+def test_missing_columns_are_empty() -> None:
     found = Sessions.of({"session": "s", "queries": [{"results": ["d"]}]})
     assert (found.topics, found.users, found.systems, found.texts, dict(found.ratings)) == ((), (), (), (), {})
     assert (found.grade.size, found.scanned.size, found.lists.score.size) == (0, 0, 0)
@@ -305,9 +305,7 @@ def test_systems() -> None:
     alone = Sessions.of(objects)
     assert alone.split_by_system() == {"<list>": alone}
     objects[0]["system"] = "A"
-    with pytest.raises(
-        ValueError, match=r"<list>: session 'S' has no system, but other sessions have one"
-    ):
+    with pytest.raises(ValueError, match=r"<list>: session 'S' has no system, but other sessions have one"):
         Sessions.of(objects).split_by_system()
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a case a line reads better
-"""Sessions in JSON and XML that cannot be right: what is said of them, and where."""
+"""Errors for invalid sessions in JSON and XML, with their places."""
 
 from __future__ import annotations
 
@@ -154,9 +154,7 @@ def test_other_keys_may_be_anything() -> None:
 @together("size", [1, 10])
 def test_scores_for_all_or_none_in_all_parts(size: int) -> None:
     text = json_lines([session({"results": [["d", 1]]}), session({"results": ["d"]}, session="b")])
-    with pytest.raises(
-        InputError, match=r"^<bytes>:2: queries\[0\]: results without scores, unlike"
-    ):
+    with pytest.raises(InputError, match=r"^<bytes>:2: queries\[0\]: results without scores, unlike"):
         list(Sessions.read_parts(text, size=size))
 
 
@@ -193,7 +191,9 @@ def test_json_that_ends_too_early() -> None:
 @together("text", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000])
 @together("format_", [None, "json", "jsonl"])
 def test_json_that_is_too_deep(text: bytes, format_: str | None) -> None:
-    assert re.match(r"<bytes>(:1)?: expected JSON, found values nested too deeply to read", error_of(text, format=format_).message)
+    assert re.match(
+        r"<bytes>(:1)?: expected JSON, found values nested too deeply to read", error_of(text, format=format_).message
+    )
 
 
 def test_values_within_values_are_never_a_crash() -> None:

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a case a line reads better
-"""Sessions that cannot be right: what is said of them, and where."""
+"""Errors for invalid sessions in tables, frames and runs, with their places."""
 
 from __future__ import annotations
 
@@ -79,8 +79,7 @@ def test_columns_that_cannot_be_right(column: str, values: str, message: str) ->
 def test_times_are_shown_as_they_are_written() -> None:
     text = rows("a,2,1,d,09:59", "a,1,1,d,10:00:00", header="session,query,rank,document,time")
     assert error_of(text).message == (
-        "<bytes>:2: time 09:59 of session 'a' is earlier than 10:00:00 (line 3)\n"
-        "    a,2,1,d,09:59"
+        "<bytes>:2: time 09:59 of session 'a' is earlier than 10:00:00 (line 3)\n    a,2,1,d,09:59"
     )
     text = rows("a,1,1,d,9:59", header="session,query,rank,document,time")
     assert error_of(text).hint == "write 09:59"
@@ -123,7 +122,7 @@ def test_the_same_rank_twice_in_a_run(lines: list[str], message: str) -> None:
 
 
 @together("rank", [0, 1])
-def test_a_rank_column_that_is_the_same_everywhere_says_nothing_until_it_is_asked(rank: int) -> None:
+def test_a_constant_rank_column_is_ignored_unless_ranks_order_lists(rank: int) -> None:
     run = f"a_1 Q0 d {rank} 2 x\na_1 Q0 e {rank} 1 x\na_2 Q0 d {rank} 2 x\n".encode()
     qrels = {"a": {"d": 1}}
     assert evaluate_sessions(qrels, Sessions.read(run), "sDCG@1", judged_by="session")
@@ -182,9 +181,7 @@ def test_headers_that_lack_a_column(header: str, message: str) -> None:
 def test_columns_that_are_not_there() -> None:
     for format_ in (None, "csv"):
         error = error_of(rows("a,1,1,d"), columns={"session": "Sesion"}, format=format_)
-        assert (
-            error.message == "<bytes>:1: no column 'Sesion' for session; columns: session, query, rank, document"
-        )
+        assert error.message == "<bytes>:1: no column 'Sesion' for session; columns: session, query, rank, document"
         assert error.hint == "did you mean session?"
     error = error_of(rows("a,1,1,d", header="visit,step,at,page"))
     found, known = error.message.split("\n")
@@ -201,9 +198,7 @@ def test_columns_that_are_not_there() -> None:
 @together("make", [pd.DataFrame, pl.DataFrame])
 def test_frames_that_cannot_be_right(make: Any) -> None:
     columns = {"session": ["a", "a"], "query": [1, 3], "rank": [1, 1], "document": ["x", "y"]}
-    with pytest.raises(
-        InputError, match=r"^<frame>: row 1 \(counting from 0\): missing query 2 of session 'a' before"
-    ):
+    with pytest.raises(InputError, match=r"^<frame>: row 1 \(counting from 0\): missing query 2 of session 'a' before"):
         Sessions.of(make(columns))
     with pytest.raises(InputError, match=r"in column 'grade', found .*text|in column 'grade', found 'good'"):
         Sessions.of(make({**columns, "query": [1, 2], "grade": ["1", "good"]}))

@@ -42,7 +42,7 @@ def test_data_frames(kind: str) -> None:
 
 
 @together("kind", frames_of([("s", 1, 1, "d")], HEADER))
-def test_frames_may_lack_what_a_row_need_not_tell(kind: str) -> None:
+def test_frames_may_lack_optional_cells(kind: str) -> None:
     header = [*HEADER, "topic", "user", "score", "grade", "scanned", "time"]
     rows = [
         ("a", 1, 0, None, "t1", None, None, None, None, None),

@@ -189,19 +189,15 @@ class Queries:
                 has = np.fromiter((query in named for query in queries), bool, len(queries))
                 if not has.any():
                     there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
-                    raise InputError(
-                        f"{_flag(what)}: no matching query: expected queries such as {there}, found {asked}",
-                        "lines must begin with query ids as in the judgments",
-                    )
+                    message = f"{_flag(what)}: no matching query: expected queries such as {there}, found {asked}"
+                    raise InputError(message, "lines must begin with query ids as in the judgments")
                 keep &= has if wanted else ~has
         if self.weights is not None:
             taken = np.flatnonzero(keep).tolist()
             keep[[place for place in taken if not self._weight(queries[place])]] = False
         if not keep.any():
-            raise InputError(
-                f"queries: none of the {count_of(len(queries), 'query', 'queries')} is left",
-                f"ids are like {some_of(list(queries), 3)}",
-            )
+            total = count_of(len(queries), "query", "queries")
+            raise InputError(f"queries: none of the {total} is left", f"ids are like {some_of(list(queries), 3)}")
         return None if keep.all() else keep
 
     @cached_property
@@ -240,20 +236,16 @@ class Queries:
             raise UsageError(f"{what}: expected the name of a column, found {column!r}")
         if os.path.isfile(column) and (self.table is None or column not in self.columns):
             asked = for_asker(f"--queries {column} --{what} COLUMN", f"Queries({column!r}, {what}='COLUMN')")
-            raise UsageError(
-                f"{what}: expected the name of a column, found the file {column}",
-                f"{asked}; its columns: {some_of(Queries(column).columns, 12)}",
-            )
+            asked += f"; its columns: {some_of(Queries(column).columns, 12)}"
+            raise UsageError(f"{what}: expected the name of a column, found the file {column}", asked)
         if self.table is None:
             raise UsageError(f"{what}: requires a table of queries", "use --queries FILE (queries= in Python)")
         alike = [name for name in self.columns if name.casefold() == column.casefold()]
         if column not in self.columns and len(alike) != 1:
             varying = self._table[1]
             there = ", ".join(self.columns) or "none"
-            raise UsageError(
-                f"{what}: no column '{printable(column)}' in {self.name}; columns: {there}",
-                "use a column with one value per query" if column in varying else nearest(column, self.columns),
-            )
+            hint = "use a column with one value per query" if column in varying else nearest(column, self.columns)
+            raise UsageError(f"{what}: no column '{printable(column)}' in {self.name}; columns: {there}", hint)
         return column if column in self.columns else alike[0]
 
 

@@ -356,9 +356,7 @@ class RunSource:
         if not is_column(parent):
             return replace(self, parent=parent)
         if self.blocks is not None or isinstance(self.value, Run):
-            raise UsageError(
-                f"parent: expected a file or a pattern for a run that has been read, found '{parent}'", PARENT_FORMS
-            )
+            raise UsageError(f"parent: a run in memory needs a file or a pattern, found '{parent}'", PARENT_FORMS)
         columns = {**self.how.columns, "document": ParentColumn(parent)}
         return replace(self, how=self.how._replace(columns=columns), parent=parent)
 
@@ -444,10 +442,8 @@ def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
         return None
     query = next((name for name, found in is_run.items() if found is False), None)
     if query is not None:
-        raise UsageError(
-            f"runs: expected a dict of names and runs, or of queries and documents, found {named!r} with a run and "
-            f"{query!r} with documents"
-        )
+        found = f"{named!r} with a run and {query!r} with documents"
+        raise UsageError(f"runs: expected a dict of names and runs, or of queries and documents, found {found}")
     for name, value in runs.items():
         if isinstance(value, str) and value != "-" and not (re.search(r"[./\\]", value) or os.path.exists(value)):
             raise InputError(

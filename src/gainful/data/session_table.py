@@ -217,19 +217,16 @@ def _distinct(records: Iterable[SessionRecord]) -> Iterator[SessionRecord]:
         sessions[record.session] = record.where
         for turn in record.turns:
             if turn.id in ids:
-                raise InputError(
-                    f"{turn.where}: duplicate query id '{printable(turn.id)}' "
-                    f"(first: {ids[turn.id]}){shown_line(record.line)}"
-                )
+                first_place = f"(first: {ids[turn.id]}){shown_line(record.line)}"
+                raise InputError(f"{turn.where}: duplicate query id '{printable(turn.id)}' {first_place}")
             if turn.id is not None:
                 ids[turn.id] = turn.where
             if len(turn.documents):
                 first = first or turn._replace(documents=())
                 if (first.scores is None) != (turn.scores is None):
                     has = "without" if turn.scores is None else "with"
-                    raise InputError(
-                        f"{turn.where}: results {has} scores, unlike those of {first.where}{shown_line(record.line)}"
-                    )
+                    found = f"results {has} scores, unlike those of {first.where}{shown_line(record.line)}"
+                    raise InputError(f"{turn.where}: {found}")
         yield record
 
 

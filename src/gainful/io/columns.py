@@ -224,19 +224,16 @@ def find_roles(
     if lacking is None and not has_lists and not {"grade", "score", "rank"} & roles.keys() and _others(names, roles):
         lacking = value
     if run and lacking is not None and not given and is_log_header(names, given):
-        raise InputError(
-            f"{where}: expected one list per query, found what looks like a click log: {', '.join(names)}",
-            "use `gainful sessions`",
-        )
+        message = f"{where}: expected one list per query, found what looks like a click log: {', '.join(names)}"
+        raise InputError(message, "use `gainful sessions`")
     if lacking is not None:
         raise _ask_for(lacking, names, roles, where, value, values)
     has_numbers = any(is_called(name, SESSION_NAMES["query"][:1]) for name in names)
     # Sessions with query numbers: results of different queries must not be mixed.
     if run and "query" not in given and has_numbers and is_called(names[roles["query"]], SESSION_NAMES["session"]):
-        raise InputError(
-            f"{where}: expected one list per query, found sessions of several queries: {', '.join(names)}",
-            f"use `gainful sessions`, or {option('columns', {'query': 'NAME'})} for the query",
-        )
+        hint = f"use `gainful sessions`, or {option('columns', {'query': 'NAME'})} for the query"
+        message = f"{where}: expected one list per query, found sessions of several queries: {', '.join(names)}"
+        raise InputError(message, hint)
     return roles
 
 
@@ -492,11 +489,9 @@ def find_role(
         found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in given.values()]
         if len(found) > 1:
             listed = [names[i] for i in found]
-            choose_one = f"choose one with {option('columns', {role: listed[0]})}"
-            raise InputError(
-                f"{where}: several columns for {role}: {' and '.join(listed)}",
-                choose_one if len(set(listed)) == len(listed) else "rename all but one",
-            )
+            is_choice = len(set(listed)) == len(listed)
+            hint = f"choose one with {option('columns', {role: listed[0]})}" if is_choice else "rename all but one"
+            raise InputError(f"{where}: several columns for {role}: {' and '.join(listed)}", hint)
         if found:
             return found[0]
     return None
@@ -638,10 +633,8 @@ class Keys:
             for name in unused if self._others else ():
                 meant = next((role for role in lacking if _is_nearly(name, role)), None)
                 if meant is not None:
-                    raise InputError(
-                        f"{where}: unknown key {name}; known keys: {', '.join(wanted)}",
-                        f"did you mean {meant}? Keys that resemble none of these are ignored",
-                    )
+                    hint = f"did you mean {meant}? Keys that resemble none of these are ignored"
+                    raise InputError(f"{where}: unknown key {name}; known keys: {', '.join(wanted)}", hint)
             self._found[keys] = found
         return found
 

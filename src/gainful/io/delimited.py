@@ -90,9 +90,7 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(f"{text.name}: {CR_ALONE}", CONVERT)
     if len(header) > LONGEST_HEADER:
-        raise InputError(
-            f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
-        )
+        raise InputError(f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found {len(header):,}")
     separator = header_separator(header.strip(b" \r"), is_header)
     if format_ == "tsv" or (separator is None and b"\t" in header):
         separator = "\t"
@@ -103,10 +101,8 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
     if all(_DECIMAL.fullmatch(name) for name in names):
-        raise InputError(
-            f"{where}: expected the names of columns, found {', '.join(names)}",
-            "begin the file with a line of names, such as user, item, rating",
-        )
+        hint = "begin the file with a line of names, such as user, item, rating"
+        raise InputError(f"{where}: expected the names of columns, found {', '.join(names)}", hint)
     return HeaderTable(text, start + len(header) + 1, separator, names, where, notes)
 
 
@@ -367,9 +363,7 @@ LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
 def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
     """Read the grades as judgments, or one feature as a run's scores."""
     if run and reading.feature is None:
-        raise UsageError(
-            f"{text.name}: a run in LETOR needs a feature as its score", "use --feature 1 or --feature all"
-        )
+        raise UsageError(f"{text.name}: a LETOR run needs a feature as its score", "use --feature 1 or --feature all")
     feature = whole_number(reading.feature, "feature") if run else 0
     columns = core.read_letor(text.data, feature)
     if columns["fault_count"]:

@@ -222,9 +222,8 @@ def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
             rows = polars.scan_parquet(content).select(polars.len()).collect().item()
             require_memory(name, per_row * rows)
             return polars.read_parquet(content)
-        raise MissingExtraError(
-            f"{name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
-        )
+        install = "install one: pip install 'gainful[parquet]'"
+        raise MissingExtraError(f"{name}: reading parquet needs pyarrow or polars", install)
 
 
 @contextmanager
@@ -307,10 +306,8 @@ class FrameColumns:
         except ValueError as error:
             raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
         except ImportError as error:
-            raise MissingExtraError(
-                f"{name}: without the compiled core, reading this data frame needs pyarrow",
-                "install it: pip install 'gainful[frames]'",
-            ) from error
+            message = f"{name}: without the compiled core, reading this data frame needs pyarrow"
+            raise MissingExtraError(message, "install it: pip install 'gainful[frames]'") from error
         self.names: Sequence[str] = self._table.names
 
     @staticmethod
@@ -457,9 +454,8 @@ def read_dataset(source: str) -> Rows:
 
         dataset = ir_datasets.load(source.removeprefix(_PREFIX))
     except ImportError as error:
-        raise MissingExtraError(
-            f"{source}: reading it needs the package ir_datasets", "install it with: pip install 'gainful[datasets]'"
-        ) from error
+        install = "install it with: pip install 'gainful[datasets]'"
+        raise MissingExtraError(f"{source}: reading it needs the package ir_datasets", install) from error
     except KeyError as error:
         raise InputError(f"{source}: ir_datasets has no collection with this ID") from error
     if not dataset.has_qrels():

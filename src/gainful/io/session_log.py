@@ -121,11 +121,9 @@ class _Log:
         self._cells, self._is_listing = _cells(found["document"], document_name, may_list=self._ranks is None)
         for row, rank in enumerate(self._ranks or ()):
             if self._cells[row] and not (rank.is_integer() and 0 <= rank <= _DEEPEST_CLICK):
-                there = "none" if math.isnan(rank) else number_text(rank)
-                raise InputError(
-                    f"{origin.where(row)}: expected a whole number up to {_DEEPEST_CLICK:,} as rank, found {there}"
-                    f"{origin.shown(row)}"
-                )
+                there = f"{'none' if math.isnan(rank) else number_text(rank)}{origin.shown(row)}"
+                expected = f"expected a whole number up to {_DEEPEST_CLICK:,} as rank"
+                raise InputError(f"{origin.where(row)}: {expected}, found {there}")
         if any(rank == 0 and self._cells[row] for row, rank in enumerate(self._ranks or ())):
             self._ranks = [rank + 1 for rank in self._ranks or ()]
 
@@ -206,9 +204,8 @@ class _Log:
         for row in sorted(shown, key=self._ranks.__getitem__):
             rank = int(self._ranks[row])
             if rank < expected:
-                raise InputError(
-                    f"{self._origin.where(row)}: duplicate rank {rank} in one query{self._origin.shown(row)}"
-                )
+                message = f"{self._origin.where(row)}: duplicate rank {rank} in one query"
+                raise InputError(message + self._origin.shown(row))
             yield from ((row, b"(rank %d)" % missing, math.nan) for missing in range(expected, rank))
             yield row, self._cells[row][0], self._grades[row]
             expected = rank + 1

@@ -226,10 +226,8 @@ class SessionObjects:
         types = dict(zip(map(type, items), items, strict=True))
         kinds = list(dict.fromkeys(map(_kind, types.values())))
         if len(kinds) > 1:
-            raise InputError(
-                f"{where}: expected results of one kind, found {' and '.join(kinds)}",
-                "results are ids, [id, score] pairs, or objects",
-            )
+            hint = "results are ids, [id, score] pairs, or objects"
+            raise InputError(f"{where}: expected results of one kind, found {' and '.join(kinds)}", hint)
         if type(None) in types or bool in types:
             odd = next(i for i, item in enumerate(items) if item is None or isinstance(item, bool))
             _id(items[odd], f"{where}[{odd}]")

@@ -524,9 +524,8 @@ def _decompressed(raw: Iterable[bytes | bytearray], compression: _Compression, n
     except (InputError, MemoryError):
         raise
     except ImportError as error:
-        raise MissingExtraError(
-            f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
-        ) from error
+        install = "install it with: pip install 'gainful[zstd]'"
+        raise MissingExtraError(f"{name}: reading zstd needs the package zstandard", install) from error
     except Exception as error:  # each library has its own exception types for damaged data
         if "memory" in str(error).lower():
             raise InputError(f"{name}: decompression exceeds the memory limit", HINT) from error
