@@ -83,7 +83,7 @@ def test_other_commands_take_paired_sessions_only(files):
         (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics: has no meaning without --sessions"),
         (("--sessions", "--from", "log.jsonl"), "--from: has no meaning with --sessions"),
         (("--sessions", "qrels.txt", "log.jsonl", "--test", "t"), "test t: expected the same sessions"),
-        (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: evaluates single queries, found sessions"),
+        (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: a measure of single queries cannot score sessions"),
     ],
 )
 def test_refused(files, line, message):

@@ -197,9 +197,7 @@ def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
     data = gainful.report(qrels, runs, ["nDCG@5", "AP"]).data
     assert data.answer[0] == f"top is clearly the best, {ahead:.0%} ahead of mid."
     assert data.title == "top, mid and low: nDCG@5 on 12 queries"
-    assert data.meaning == (
-        "nDCG@5: The share of the discounted gain that the best possible list would have given by rank 5."
-    )
+    assert data.meaning == ("nDCG@5: Normalised discounted cumulated gain: DCG divided by the DCG of the ideal list.")
     assert gainful.report(qrels, runs, "NDPM").data.meaning.endswith("user's preferences (lower is better).")
     # Two that nobody can tell from each other, and the same twice.
     close = {"one": runs["mid"], "two": {**runs["mid"], "q00": runs["top"]["q00"]}, "low": runs["low"]}

@@ -1,4 +1,4 @@
-"""Systems with sessions of their own: which test is taken, what is said of it, several systems, and real sessions."""
+"""Systems with different sessions: choice of test, sentences, several systems, and real sessions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_sessions_of_their_own_are_compared_unpaired_and_aloud() -> None:
     assert repr(comparison) == "<UnpairedComparison of 2 systems by nsDCG@10>"
 
 
-def test_where_topics_repeat_labels_stay_within_them() -> None:
+def test_labels_are_shuffled_within_repeated_topics() -> None:
     scores = made((9, 11), topics=3)
     assert found(scores).unpaired["nsDCG@10"].pairs[0].topics == 3
     assert "labels are shuffled within 3 topics that both systems have." in words(found(scores))
