@@ -164,7 +164,7 @@ class TestQueriesAndNotices:
         (["--at", "5,x"], 2, "--at: expected ranks like 5,10,20, found '5,x'"),
         (["--at", "0"], 2, "--at: expected ranks like 5,10,20, found '0'"),
         (["--regions", "1-2,7"], 2, "--regions: expected ranks like 1-10,11-50, found '1-2,7'"),
-        (["--confidence", "0.95"], 2, "--confidence: expected per cent from 1 to below 100, found 0.95"),
+        (["--confidence", "0.95"], 2, "--confidence: expected a percentage from 1 to below 100, found 0.95"),
         (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000, found CG@10000000"),
         (["--points", "5"], 2, "--points: has no meaning with --kind gain"),
         (["--query", "q7"], 2, "qrels: 1 query not judged, such as 'q7'"),

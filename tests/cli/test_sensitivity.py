@@ -133,7 +133,7 @@ class TestFlags:
         names = ("qrels", "deep.run", "sharp.run")
         result = files("papers", "sweep", *names, "--sweep", "2-20", "--format", "jsonl")
         assert [result.rows("Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
-        assert "takes the first place from deep at" in files("papers", "sweep", *names).out
+        assert "sharp overtakes deep" in files("papers", "sweep", *names).out
         assert files("papers", "sweep", *names, "--sweep", "9-1").code == 2
 
     @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ class TestFlags:
         [
             (["--gain", "0-1-10"], 3, "expected a weight for every grade in the judgments, found none for 3\nhint: "),
             (["--gain", "steep"], 2, "gain: expected linear"),
-            (["--gain", ","], 2, "--gain: expected a value, found none"),
+            (["--gain", ","], 2, "--gain: value missing"),
             (["--gain", "flat, ,top"], 2, "--gain: expected values between commas"),
             (["--gain", "{0:0,1:1"], 2, "found {0:0"),
             (["--at", "ten"], 2, "depth: expected a number, found 'ten'"),

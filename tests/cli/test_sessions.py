@@ -377,7 +377,7 @@ class TestCurves:
     @pytest.mark.parametrize("option", [("--average", "both"), ("--queries", "3"), ("--draws", "9"), ("--seed", "1")])
     def test_options_of_curves_alone(self, files, option):
         result = files(*option)
-        assert (result.code, result.err.splitlines()[0]) == (2, f"{option[0]}: has no meaning without --curves")
+        assert (result.code, result.err.splitlines()[0]) == (2, f"{option[0]} requires --curves")
 
     def test_wrong_confidence(self, files):
         assert files("--curves", "--confidence", "100").code == 2
@@ -428,7 +428,7 @@ class TestRatings:
         assert pearson["sessions"] == 12
         assert (pearson["low"], pearson["high"]) == pytest.approx(tuple(expected))
         alone = command(*given, "--confidence", "80")
-        assert alone.code == 2 and alone.err.startswith("--confidence: has no meaning without --curves or --rating\n")
+        assert alone.code == 2 and alone.err.startswith("--confidence requires --curves or --rating\n")
         wrong = command(*given, "--rating", "sad")
         assert wrong.code == 3
         assert wrong.err.startswith("A: no session has a rating called 'sad'; the sessions have said\n")

@@ -362,8 +362,8 @@ class TestCharts:
     ("options", "message"),
     [
         ({"measures": "nDCG@10"}, "expected sDCG or nsDCG, found nDCG@10"),
-        ({"measures": "sDCG"}, "the same number of positions for every query"),
-        ({"measures": "sDCG(scan=recorded)@10"}, "the same number of positions for every query"),
+        ({"measures": "sDCG"}, "all queries must have the same number of positions"),
+        ({"measures": "sDCG(scan=recorded)@10"}, "all queries must have the same number of positions"),
         ({"measures": "sDCG(summary=best)@10"}, "expected a measure with summary=final"),
         ({"kind": "all"}, "kind: .* found 'all'"),
         ({"average": "median"}, "average: .* found 'median'"),
