@@ -201,7 +201,7 @@ class TestErrorsAndNotices:
             ("BOTH --scatter p p", 2, "expected two measures, found 'p' twice"),
             ("BOTH --coefficient rho", 2, "found 'rho'"),
             ("--from single.csv --from p.csv", 3, "expected at least 2 systems, found 1"),
-            ("", 2, "expected judgments and runs, or --from"),
+            ("", 2, "no judgments and runs were given"),
         ],
     )
     def test_errors(self, files, line, code, said):

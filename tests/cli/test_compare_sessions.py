@@ -79,9 +79,9 @@ def test_other_commands_take_paired_sessions_only(files):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (("--sessions", "qrels.txt"), "--sessions: expected judgments and sessions, found only qrels.txt"),
-        (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics: has no meaning without --sessions"),
-        (("--sessions", "--from", "log.jsonl"), "--from: has no meaning with --sessions"),
+        (("--sessions", "qrels.txt"), "--sessions needs judgments and sessions, not only qrels.txt"),
+        (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics needs --sessions"),
+        (("--sessions", "--from", "log.jsonl"), "--from cannot be used with --sessions"),
         (("--sessions", "qrels.txt", "log.jsonl", "--test", "t"), "test t: expected the same sessions"),
         (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: evaluates single queries, found sessions"),
     ],
@@ -209,4 +209,4 @@ def test_the_gap_of_a_log_is_in_the_signature(logs):
     header = logs("sessions", "qrels.csv", "old.csv", "--session-gap", "2 h", "--format", "jsonl").lines[0]
     assert "|session-gap:2h|" in header["signature"]
     hint = logs("sessions", "qrels.csv", "old.csv", "--gap", "30m").err
-    assert "hint: it is --session-gap" in hint
+    assert "hint: use --session-gap" in hint

@@ -666,7 +666,7 @@ def test_a_run_below_a_floor_fails(command):
 
 
 def test_trec_evals_q_is_hinted_at(example):
-    hint = "hint: -q is --quiet here; --by-query prints every query, as trec_eval -q does\n"
+    hint = "hint: -q means --quiet; --by-query prints per-query values, like trec_eval -q\n"
     assert example("eval", "-q", "qrels.txt", "a.run", "-m", "map").err == hint
     for typed in (("-q", "qrels.txt", "a.run", "-m", "AP"), ("qrels.txt", "a.run", "-m", "map", "-q")):
         assert example("eval", *typed).err == ""

@@ -507,8 +507,8 @@ def test_a_list_of_grades_has_no_scores(command):
     [
         ((), ""),
         (("nDCG@3", "--figure", "f.svg"), "--figure: expected a list to draw, found none\n"),
-        (("P@1", "--swap", "1,2"), "--swap: expected a list of grades, found none"),
-        (("P@1", "--unretrieved", "3"), "--unretrieved: expected a list of grades, found none"),
+        (("P@1", "--swap", "1,2"), "--swap needs --grades"),
+        (("P@1", "--unretrieved", "3"), "--unretrieved needs --grades"),
         (("P@1", "--grades", "3,x"), "--grades: expected a number, found 'x'"),
         (("P@1", "--grades", "-"), "--grades: expected at least one document with a grade, found only unjudged ones"),
         (("P@1", "--grades", "3,2", "--swap", "1"), "--swap: expected two ranks such as 1,3, found '1'"),

@@ -391,15 +391,15 @@ def test_a_path_that_is_nearly_there_is_suggested(command):
 
 
 def test_a_measure_in_the_place_of_a_file(files):
-    hint = "hint: -m nDCG@10 asks for it"
-    refused(files("eval", "qrels", "r.run", "nDCG@10"), "nDCG@10: no such file, but a measure", hint, code=2)
+    hint = "hint: -m nDCG@10 selects it"
+    refused(files("eval", "qrels", "r.run", "nDCG@10"), "nDCG@10: a measure, not a file", hint, code=2)
     files.write("nDCG@10", RUN)
     assert files("eval", "qrels", "r.run", "nDCG@10").code == 0
 
 
 @pytest.mark.parametrize("name", ["--metric", "--metrics", "--measures"])
 def test_options_by_the_names_of_others(files, name):
-    refused(files("eval", "qrels", "r.run", name, "P@1"), f"no option {name}", "hint: it is --measure", code=2)
+    refused(files("eval", "qrels", "r.run", name, "P@1"), f"no option {name}", "hint: use --measure", code=2)
     assert "it is" not in files("measures", name, "P@1").err
 
 
@@ -410,15 +410,15 @@ def test_options_by_the_names_of_others(files, name):
         ("compare qrels r.run", "gainful eval QRELS RUN scores one"),
         ("compare qrels r.run r.run --test t-test", "--test t"),
         ("compare qrels r.run r.run --test anova", "--procedure anova"),
-        ("compare qrels r.run r.run --level 0.01", "it is --alpha"),
-        ("compare qrels r.run r.run --pvalue 0.01", "it is --alpha"),
-        ("compare qrels r.run r.run --alpha-level 0.01", "it is --alpha"),
+        ("compare qrels r.run r.run --level 0.01", "use --alpha"),
+        ("compare qrels r.run r.run --pvalue 0.01", "use --alpha"),
+        ("compare qrels r.run r.run --alpha-level 0.01", "use --alpha"),
         ("eval qrels r.run --pvalue 0.01", "gainful compare QRELS RUN RUN tests"),
-        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 is a confidence of 95%"),
-        ("compare qrels r.run r.run --min-rating 4", "it is --rel"),
+        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 gives 95% confidence"),
+        ("compare qrels r.run r.run --min-rating 4", "use --rel"),
         ("eval qrels r.run -m p@2 --floor 0.45", "--floor 'p@2>=0.45'"),
-        ("eval qrels r.run --per-query", "it is --by-query"),
-        ("eval qrels r.run --threshold 2", "it is --rel"),
+        ("eval qrels r.run --per-query", "use --by-query"),
+        ("eval qrels r.run --threshold 2", "use --rel"),
         ("eval qrels r.run --threshold 0.45", "gainful eval qrels r.run --floor 'R@5>=0.45'"),
         ("eval qrels r.run --min 0.45", "gainful eval qrels r.run --floor 'R@5>=0.45'"),
         ("eval qrels r.run --fail-under=0.45", "gainful eval qrels r.run --floor 'R@5>=0.45'"),
@@ -427,8 +427,8 @@ def test_options_by_the_names_of_others(files, name):
         ("gate qrels r.run", "gainful gate init qrels r.run -o gate.json"),
         ("gate gate.json qrels r.run", "gainful gate check gate.json qrels r.run"),
         ("gate nothing", "gainful gate --help lists all"),
-        ("compare qrels r.run r.run --segments kind", "it is --by"),
-        ("report qrels r.run --by kind", "--queries FILE gives groups of queries"),
+        ("compare qrels r.run r.run --segments kind", "use --by"),
+        ("report qrels r.run --by kind", "--queries FILE reads groups of queries"),
         ("eval qrels r.run -m AP,P(rel=2)@5", "several measures are given one by one: -m AP -m 'P(rel=2)@5'"),
         ("explain nDCG@5 3 2 3 0", "gainful explain nDCG@5 --grades 3,2,3,0"),
         ("eval qrels r.run --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,0 --detail takes a list of grades"),

@@ -98,7 +98,7 @@ def test_demo_prints_a_table_and_what_to_do_next(demo):
     assert lines[6].count("*") == 5
     written = "Wrote to gainful-demo/: qrels.txt (judgments), " + " ".join(DEMO_RUNS) + " (simulated systems),"
     assert written in " ".join(lines)
-    assert lines[-1] == "All of it on one page, for a browser: gainful-demo/report.html"
+    assert lines[-1] == "Interactive report: gainful-demo/report.html"
     assert lines[-3].endswith(
         " eval gainful-demo/qrels.txt gainful-demo/bm25.run gainful-demo/dense.run.gz -m nDCG@10 -m AP --baseline bm25"
     )
@@ -120,7 +120,7 @@ def test_demo_spares_other_peoples_files(command, demo):
     result = command("demo", "--out", "mine")
     assert (result.code, result.err.splitlines()[0]) == (
         2,
-        "mine: expected a new or empty folder or an earlier demo, found other files",
+        "mine: folder contains other files",
     )
     assert (command.directory / "mine/qrels.txt").read_text() == "mine"
     shutil.copytree(demo[0] / "gainful-demo", command.directory / "new")
@@ -338,13 +338,13 @@ def test_without_a_command(command):
     [
         ("eval qrels.txt a.run --latex", "--format latex"),
         ("eval qrels.txt a.run --format tex", "--format latex"),
-        ("eval qrels.txt a.run --format=json", "--format jsonl, a JSON object a line"),
+        ("eval qrels.txt a.run --format=json", "--format jsonl, one JSON object per line"),
         ("eval qrels.txt a.run a.run --significance", "gainful compare QRELS RUN RUN tests whether systems differ"),
         ("eval qrels.txt a.run --k 10", "the cutoff is part of a measure's name: -m nDCG@10"),
         ("eval qrels.txt a.run -k 5", "the cutoff is part of a measure's name: -m nDCG@10"),
         (
             "eval -c qrels.txt a.run",
-            "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
+            "queries without results count as 0 unless --missing skip; gainful trec_eval takes trec_eval's options",
         ),
         ("eval qrels.txt a.run -m ndcg@10,20", "several measures are given by several -m: -m nDCG@10 -m nDCG@20"),
         ("compare qrels.txt a.run --cutoff 10", "the cutoff is part of a measure's name: -m nDCG@10"),
@@ -360,7 +360,7 @@ def test_without_a_command(command):
         ("eval qrels.txt a.run -m ndcg@at@10", None),
         ("explain nDCG@10 qrels.txt a.run", "gainful explain nDCG@10 --qrels qrels.txt --run a.run --query ID"),
         ("explain nDCG@10 --qrels qrels.txt --run a.run", "--query q1 asks for the first of 1 query"),
-        ("eval qrels.txt a.run --like trec_eval", "--like trec_eval-9, or trec_eval-10 as its newest version does"),
+        ("eval qrels.txt a.run --like trec_eval", "--like trec_eval-9, or trec_eval-10 for the newest version"),
         ("check qrels.txt a.run nDCG@10", "gainful eval QRELS RUN -m nDCG@10"),
         ("qrels.txt a.run", "gainful eval qrels.txt a.run"),
         ("significance qrels.txt a.run", "gainful compare qrels.txt a.run"),
@@ -399,7 +399,7 @@ def test_help_in_words(command):
     [
         ("evla", "did you mean eval or explain?"),
         ("measurs", "did you mean measures?"),
-        ("zzz", "gainful --help lists them"),
+        ("zzz", "gainful --help lists all commands"),
     ],
 )
 def test_unknown_commands(command, given, message):
@@ -624,7 +624,7 @@ def test_too_little_memory(files, monkeypatch):
     monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(MemoryError()))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out) == (3, "")
-    assert result.err.startswith("the command takes more memory than there is\nhint: --max-memory")
+    assert result.err.startswith("out of memory\nhint: --max-memory")
 
 
 def test_a_limit_of_memory(command, monkeypatch):
@@ -648,7 +648,7 @@ def test_unexpected_exceptions(files, monkeypatch):
     assert (result.code, result.out) == (70, "")
     assert result.err.splitlines() == [
         "unexpected ZeroDivisionError: by zero",
-        "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where",
+        "hint: this is a bug in gainful; set GAINFUL_TRACEBACK=1 to see the traceback",
     ]
     monkeypatch.setenv("GAINFUL_TRACEBACK", "1")
     result = files("eval", "qrels", "r.run")

@@ -106,7 +106,7 @@ def test_an_ending_that_says_nothing(command, name):
 def test_a_folder_that_does_not_exist(command):
     result = command("eval", "no-qrels", "no-run", "-o", "none/results.csv")
     assert (result.code, result.out) == (3, "")
-    assert result.err == "none/results.csv: cannot be written (there is no folder none)\n"
+    assert result.err == "none/results.csv: cannot be written (folder none does not exist)\n"
 
 
 def test_a_folder_is_no_file(files):
@@ -178,7 +178,7 @@ def test_measures_as_csv(command):
         (name, family) for family, names in ALL_FAMILIES.items() for name in names
     ]
     described = {row["name"]: row["claim"] for row in command("measures", "--format", "jsonl").lines}
-    assert {row["measure"]: row["what it says"] for row in rows} == described
+    assert {row["measure"]: row["description"] for row in rows} == described
 
 
 @pytest.mark.usefixtures("small_demo")

@@ -143,10 +143,10 @@ def test_figure(folder, capsys):
             ["--query", "q1", "--figure", "f.jpg"],
             "f.jpg: expected a figure that ends in .svg, .png, .pdf, found '.jpg'",
         ),
-        (["--query", "q1", "--figure-size", "2"], "--figure-size: expected a figure, found none"),
-        (["--query", "q1", "--no-title"], "--no-title: expected a figure, found none"),
-        (["--query", "q1", "--no-signature"], "--no-signature: expected a figure, found none"),
-        (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (there is no folder no)"),
+        (["--query", "q1", "--figure-size", "2"], "--figure-size needs --figure"),
+        (["--query", "q1", "--no-title"], "--no-title needs --figure"),
+        (["--query", "q1", "--no-signature"], "--no-signature needs --figure"),
+        (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (folder no does not exist)"),
         (["--query", "q1", "-o", "f.svg"], "hint: commands that draw figures have --figure f.svg"),
     ],
 )
@@ -172,4 +172,4 @@ def test_a_figure_is_no_file_that_is_read(folder, capsys):
     (folder / "one.svg").write_text(LISTS["one.run"])
     arguments = ["papers", "plane", "qrels.txt", "one.svg", "--query", "q1", "--figure", "one.svg"]
     assert run(arguments) == 2
-    assert "--figure: expected a file of its own, found one.svg, which is read" in capsys.readouterr().err
+    assert "--figure: one.svg is also an input file" in capsys.readouterr().err

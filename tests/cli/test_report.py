@@ -51,7 +51,7 @@ def test_sessions(command):
     # The ideal gains 2 + 1/2: the sessions have 2 and 1 of it.
     assert "sessions has nsDCG@10 0.6000" in (command.directory / "report.html").read_text(encoding="utf-8")
     refused = command("report", *files, "--documents", "topics.csv")
-    assert (refused.code, refused.err) == (2, "--documents: has no meaning with --sessions\n")
+    assert (refused.code, refused.err) == (2, "--documents cannot be used with --sessions\n")
 
 
 def test_it_opens_a_browser(command, files, monkeypatch):
@@ -66,11 +66,11 @@ def test_it_opens_a_browser(command, files, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["qrels.txt"], 2, "report: expected judgments and at least one run, found no run\nhint: gainful report QRELS"),
+        (["qrels.txt"], 2, "report needs judgments and at least one run\nhint: gainful report QRELS"),
         (["--baseline", "odl"], 2, "--baseline: no run is called 'odl'; there are old, new\nhint: did you mean old?"),
         (["--documents", "titles.csv"], 3, "titles.csv: expected titles of documents such as d2, d1, x, ..., found"),
-        (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: expected a file of its own, found titles"),
-        (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),
+        (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: titles.csv is also an input file"),
+        (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (folder nowhere does not exist)"),
         (["-o", "x.pdf"], 2, "x.pdf: expected a file that ends in .html, found .pdf\nhint: the page"),
         (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
     ],

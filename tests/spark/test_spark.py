@@ -288,9 +288,9 @@ def test_command(
         ([*by_query, "-o", at["out.parquet"]], 2, "is a directory"),
         (["eval", "qrels.txt", "nothing.parquet", "--engine", "spark"], 3, "nothing.parquet: cannot be read by Spark"),
         (["eval", "qrels.txt", "qrels.txt", "--engine", "spark"], 3, "qrels.txt: expected parquet, CSV or JSON"),
-        (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: standard input is not what Spark reads"),
+        (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: Spark cannot read standard input"),
         (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "expected --by-query"),
-        ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude: not with --engine spark"),
+        ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude cannot be used with --engine spark"),
         (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master: expected with --engine spark"),
     ):
         assert command(arguments) == code
