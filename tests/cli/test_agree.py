@@ -182,8 +182,8 @@ class TestErrorsAndNotices:
     def test_what_not_all_have_is_left_out_and_said(self, files):
         files.write("part.csv", "query,a,b,e\nq1,1,0,2\nq2,1,0,1\nq9,0,1,1\n")
         result = run(files, measures=("p", "part"))
-        assert "notice: 3 systems that not all measures score, left out: c, d, e" in result.err
-        assert "notice: 2 queries that not all measures score, left out: q3, q9" in result.err
+        assert "notice: 3 systems not scored by all measures, left out: c, d, e" in result.err
+        assert "notice: 2 queries not scored by all measures, left out: q3, q9" in result.err
         assert result.lines[0]["queries"] == 2
 
     def test_one_query_has_no_interval(self, files):

@@ -586,14 +586,14 @@ class TestInputs:
         self.runs(command)
         command("eval", "qrels", "x.run", "y.run", "-m", "AP", "-m", "Judged@10", "--by-query", "-o", "s.jsonl")
         result = command("compare", "--from", "s.jsonl")
-        left_out = "notice: s.jsonl: left out, because no mean of theirs orders systems: Judged@10"
+        left_out = "notice: s.jsonl: left out, because their means cannot order systems: Judged@10"
         assert result.code == 0 and left_out in result.err
 
     def test_orientation_is_said(self, command):
         rows = "AP,301,302,303\nsys1,0.1,0.2,0.3\nsys2,0.3,0.2,0.5\n"
         command.write("t.csv", rows)
         result = command("compare", "--from", "t.csv")
-        assert "notice: t.csv: rows are taken as systems: the names of the columns are numbers" in result.err
+        assert "notice: t.csv: rows are treated as systems: the names of the columns are numbers" in result.err
         assert command("compare", "--from", "t.csv", "--rows", "systems").err == ""
         assert command("compare", "--from", "t.csv", "--format", "jsonl").rows("pairs")[0]["queries"] == 3
 
@@ -611,7 +611,7 @@ class TestInputs:
             command.write(f"{name}.csv", f"{name}\n0.1\n0.2\n0.35\n")
         for line, said in (
             ("--from AP.csv --from RR.csv", "found 'c' in one of them only"),
-            ("--from a.csv --from b.csv -m AP", "never paired by their place"),
+            ("--from a.csv --from b.csv -m AP", "never paired by position"),
         ):
             result = command("compare", *line.split())
             assert result.code == 3 and said in result.err
@@ -619,7 +619,7 @@ class TestInputs:
     def test_left_out_queries_are_said(self, command):
         command.write("t.csv", table({"a": [0.1, 0.2, ""], "b": [0.3, 0.1, 0.2]}))  # type: ignore[list-item]
         result = command("compare", "--from", "t.csv")
-        assert "notice: t: 1 query without a score of every system, left out for all: q0002" in result.err
+        assert "notice: t: 1 query without a score of every system, left out: q0002" in result.err
         assert command("compare", "--from", "t.csv", "--quiet").err == ""
 
     def test_standard_input(self, command):
@@ -909,8 +909,8 @@ class TestSequential:
 
     def test_measures_need_bounds(self, ask):
         for measure, code, said in (
-            ((), 2, "-m says what a table of scores is of"),
-            (("-m", "DCG@10"), 2, "DCG@10: expected a measure with a least and a largest value"),
+            ((), 2, "-m names the measure of a table of scores"),
+            (("-m", "DCG@10"), 2, "DCG@10: scores have no finite bounds"),
             (("-m", "AP"), 3, "AP: expected scores from 0 to 1, found 50 for query 'q0000'"),
         ):
             result = ask({"a": [0.5, 0.5], "b": [50, 0.5]}, *measure)("--sequential")

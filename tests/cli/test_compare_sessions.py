@@ -72,8 +72,8 @@ def test_paired_sessions_are_said_to_be_sessions(command):
 def test_other_commands_take_paired_sessions_only(files):
     files("sessions", "qrels.txt", "log.jsonl", "--by-session", "-o", "s.jsonl", "--quiet")
     refused = files("power", "--from", "s.jsonl")
-    assert refused.code == 3 and "expected sessions that all systems have, found none" in refused.err
-    assert "gainful compare compares such systems" in refused.err
+    assert refused.code == 3 and "no session is shared by all systems" in refused.err
+    assert "use gainful compare, which has tests for unpaired sessions" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -136,14 +136,14 @@ class TestQueriesAndNotices:
         result = files()
         assert result.err.splitlines() == [
             "notice: two: 1 judged query not answered, given the worst score (missing=zero): q2",
-            "notice: unjudged in the top 10: one 25.0%, two 66.7%",
+            "notice: unjudged documents in the top 10: one 25.0%, two 66.7%",
         ]
         assert files("--quiet").err == ""
 
     def test_some_queries(self, files):
         result = files("-m", "CG@3", "--query", "q1", "--format", "jsonl", "--extra", "error")
         assert values(result, run="one") == [2.0, 2.0, 5.0]
-        assert result.err.splitlines() == ["notice: unjudged in the top 10: one 33.3%, two 66.7%"]
+        assert result.err.splitlines() == ["notice: unjudged documents in the top 10: one 33.3%, two 66.7%"]
         assert "no bands: they need at least 2 queries, found 1" in [line.get("note") for line in result.lines]
         both = files("-m", "CG@3", "--query", "q1", "--query", "q2", "--format", "jsonl")
         assert values(both, run="one") == [1.5, 1.5, 3.0]

@@ -191,7 +191,7 @@ def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):
     result = command("eval", "q.csv", "r.tsv", "-m", "RR", "--order", "input", "--format", "jsonl")
     assert result.value("RR") == 0.5
     assert (
-        "notice: r: the rank column contradicts the order of the lines in 1 line; order=input goes by the lines"
+        "notice: r: the rank column contradicts the order of the lines in 1 line; order=input uses the lines"
         in result.err.splitlines()
     )
     assert command("eval", "q.csv", "r.tsv", "-m", "RR", "--format", "jsonl").value("RR") == 1.0
@@ -241,7 +241,7 @@ def test_what_was_seen_is_left_out(command, core):
     exclude = ["--exclude", "train.csv", "--columns", "exclude.query=user,exclude.document=item"]
     result = command("eval", "q.txt", "r.run", "-m", "RR", *exclude, "--format", "jsonl")
     assert result.value("RR") == 1.0
-    assert result.err.splitlines() == ["notice: r: 1 retrieved document left out (exclude)"]
+    assert result.err.splitlines() == ["notice: r: 1 retrieved document removed (exclude)"]
     assert command("eval", "q.txt", "r.run", "-m", "RR", "--format", "jsonl").value("RR") == 0.75
     assert " | excluded:2 | " in command("eval", "q.txt", "r.run", "-m", "RR", *exclude).out
     shown = command("explain", "RR", "--qrels", "q.txt", "--run", "r.run", "--query", "1", *exclude)
@@ -332,8 +332,8 @@ def test_items_and_training(command):
             {"q.txt": "1 0 a 1\n"},
             "compare q.txt run run2 -m sDCG@10",
             [
-                "sDCG@10: evaluates sessions, found single queries",
-                "hint: `gainful sessions` evaluates it, `gainful compare --sessions` compares systems by it",
+                "sDCG@10 evaluates sessions, not single queries",
+                "hint: use `gainful sessions`, or `gainful compare --sessions` to compare systems",
             ],
         ),
         (

@@ -371,9 +371,9 @@ class TestOrders:
         result = files("judgments", "a.txt", "b.txt", "--run", "two.run", "-m", "RR")
         assert result.err.splitlines() == [
             "notice: by A: two: 1 judged query not answered, given the worst score (missing=zero): q3",
-            "notice: by A: unjudged in the top 10: two 25.0%",
+            "notice: by A: unjudged documents in the top 10: two 25.0%",
             "notice: by B: two: 1 judged query not answered, given the worst score (missing=zero): q3",
-            "notice: by B: unjudged in the top 10: two 25.0%",
+            "notice: by B: unjudged documents in the top 10: two 25.0%",
         ]
         assert files("judgments", "a.txt", "b.txt", "--run", "two.run", "--quiet").err == ""
 
@@ -429,7 +429,7 @@ class TestOrders:
         (
             ["a.txt", "b.txt", "--run", "one.run", "-m", "NumRet"],
             2,
-            ["NumRet: expected a measure that can order systems, found one without a better side"],
+            ["NumRet cannot order systems, because neither direction is better"],
         ),
         (["a.txt", "--scale", "0"], 2, ["scale: expected a number above 0, found 0"]),
         (["a.txt", "--rel", "high"], 2, ["--rel: expected a number, found 'high'"]),

@@ -574,7 +574,7 @@ def test_what_the_policy_forbids(command, core, flags, message):
     qrels = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n"
     lines = "q1 Q0 d1 1 1 t\nq3 Q0 d1 1 1 t\n" + "".join(f"x{i} Q0 d1 1 1 t\n" for i in range(6))
     choice = message.split("=error")[0].split()[-1]
-    others = "ignore leaves them aside" if choice == "extra" else "zero scores them 0, skip leaves them out"
+    others = "ignore ignores them" if choice == "extra" else "zero scores them 0, skip leaves them out"
     refused(command.evaluate(qrels, lines, *flags.split()), message, f"hint: --{choice} {others}")
 
 

@@ -102,7 +102,7 @@ def test_demo_prints_a_table_and_what_to_do_next(demo):
     assert lines[-3].endswith(
         " eval gainful-demo/qrels.txt gainful-demo/bm25.run gainful-demo/dense.run.gz -m nDCG@10 -m AP --baseline bm25"
     )
-    assert err.startswith("notice: unjudged in the top 10: tfidf ")
+    assert err.startswith("notice: unjudged documents in the top 10: tfidf ")
 
 
 def test_demo_commands_run(demo, environment, monkeypatch):
@@ -111,7 +111,7 @@ def test_demo_commands_run(demo, environment, monkeypatch):
     done = subprocess.run(
         out.splitlines()[-3], shell=True, env=environment(), capture_output=True, text=True, check=True
     )
-    assert "* best of its column; (+/-) difference to bm25" in done.stdout
+    assert "* best in column; (+/-) difference from bm25" in done.stdout
 
 
 @pytest.mark.usefixtures("few_flips", "small_demo")
@@ -359,7 +359,7 @@ def test_without_a_command(command):
         ("explain nDCG@10 qrels.txt a.run q1", "gainful explain nDCG@10 --qrels qrels.txt --run a.run --query q1"),
         ("eval qrels.txt a.run -m ndcg@at@10", None),
         ("explain nDCG@10 qrels.txt a.run", "gainful explain nDCG@10 --qrels qrels.txt --run a.run --query ID"),
-        ("explain nDCG@10 --qrels qrels.txt --run a.run", "--query q1 asks for the first of 1 query"),
+        ("explain nDCG@10 --qrels qrels.txt --run a.run", "--query q1 selects the first of 1 query"),
         ("eval qrels.txt a.run --like trec_eval", "--like trec_eval-9, or trec_eval-10 for the newest version"),
         ("check qrels.txt a.run nDCG@10", "gainful eval QRELS RUN -m nDCG@10"),
         ("qrels.txt a.run", "gainful eval qrels.txt a.run"),

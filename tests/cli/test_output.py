@@ -20,7 +20,7 @@ QRELS = "q1 0 d1 1\nq1 0 d3 0\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
 NOTICES = (
     "notice: r: 1 judged query not answered, given the worst score (missing=zero): q2\n"
-    "notice: unjudged in the top 10: r 50.0%; Judged@10 also counts queries without results, as 0\n"
+    "notice: unjudged documents in the top 10: r 50.0%; Judged@10 also counts queries without results, as 0\n"
 )
 
 
@@ -199,4 +199,6 @@ def test_pages_for_browsers_have_the_notices(command, name):
     measures = () if name in ("curves", "sensitivity") else ("-m", "RR", "-m", "nDCG@10")
     result = command(name, "qrels", "a.run", "b.run", *measures, "-o", "page.html", "--quiet")
     assert result.code == 0, result.err
-    assert "notice: unjudged in the top 10: a 50.0%" in (command.directory / "page.html").read_text(encoding="utf-8")
+    assert "notice: unjudged documents in the top 10: a 50.0%" in (command.directory / "page.html").read_text(
+        encoding="utf-8"
+    )

@@ -111,7 +111,7 @@ def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
     assert run(["eval", "qrels.txt", "one.run", "two.run", "-m", "ADM"]) == 0
     assert lines == capsys.readouterr().err.splitlines()
     assert any("rank column contradicts" in line for line in lines)
-    assert any("unjudged in the top 10: one 50.0%" in line for line in lines)
+    assert any("unjudged documents in the top 10: one 50.0%" in line for line in lines)
 
 
 def test_progress_counts_runs():
@@ -134,7 +134,7 @@ def test_figure(folder, capsys):
     ("arguments", "message"),
     [
         ([], "--query: expected at least one query, found none\nhint: judged are q1, q2\n"),
-        (["--query", "q11"], "expected a query that is judged, found 'q11'\nhint: did you mean q1"),
+        (["--query", "q11"], "query 'q11' is not judged\nhint: did you mean q1"),
         (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP, ADR, Pstar or Rstar"),
         (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found 2: ADM, ADP"),
         (["--query", "q1", "--threshold", "half"], "--threshold: expected a number, found 'half'"),

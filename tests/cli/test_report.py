@@ -25,7 +25,7 @@ def test_it_writes_a_page_and_names_it(command, files):
     more = ("--baseline", "old", "--queries", "queries.csv", "--documents", "titles.csv", "-m", "AP", "--ranks", "5")
     result = command("report", *files, *more)
     assert (result.code, result.out) == (0, "Wrote report.html: new and old: AP on 2 queries\n")
-    assert result.err == "notice: unjudged in the top 10: old 33.3%\n"
+    assert result.err == "notice: unjudged documents in the top 10: old 33.3%\n"
     page = (command.directory / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and "new and old are not significantly different in AP" in page
     assert '<th scope="row">new.run.gz</th>' in page
@@ -38,7 +38,7 @@ def test_documents_that_are_left_out(command, files):
     command.write("seen.csv", "user_id,item_id\nq1,d2\n")
     result = command("report", *files, "--exclude", "seen.csv", "-m", "P@1")
     assert (result.code, result.out) == (0, "Wrote report.html: new and old: P@1 on 2 queries\n"), result.err
-    assert "notice: old: 1 retrieved document left out (exclude)\n" in result.err
+    assert "notice: old: 1 retrieved document removed (exclude)\n" in result.err
 
 
 def test_sessions(command):
@@ -72,7 +72,7 @@ def test_it_opens_a_browser(command, files, monkeypatch):
         (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: titles.csv is also an input file"),
         (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (folder nowhere does not exist)"),
         (["-o", "x.pdf"], 2, "x.pdf: expected a file that ends in .html, found .pdf\nhint: the page"),
-        (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
+        (["-m", "sDCG"], 2, "sDCG evaluates sessions, not single queries"),
     ],
 )
 def test_what_cannot_be_done_leaves_the_old_page(command, files, arguments, code, said):

@@ -89,7 +89,7 @@ class TestScores:
     def test_table(self, files):
         result = files("--places", "2")
         assert result.code == 0 and result.out.startswith("run  sDCG@10  nsDCG@10\n")
-        assert "* best of its column" in result.out and "judged-by:topic" in result.out
+        assert "* best in column" in result.out and "judged-by:topic" in result.out
 
     def test_baseline_and_rel(self, files):
         found = rows(files("--baseline", "A", "--rel", "2", "-m", "sDCG@10", "--format", "jsonl"))

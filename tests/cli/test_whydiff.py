@@ -244,7 +244,7 @@ def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> Non
         ((), 2, "expected --mine, --theirs or both, found neither"),
         (("--mine", "high"), 2, "--mine: expected a number, found 'high'"),
         (("--theirs", "nan"), 2, "--theirs: expected a number, found 'nan'"),
-        (("--mine", "0.5", "--query", "nobody"), 2, "qrels: expected a query that is judged, found 'nobody'"),
+        (("--mine", "0.5", "--query", "nobody"), 2, "qrels: query 'nobody' is not judged"),
         (("--mine", "0.5", "--query", "q1"), 2, "hint: did you mean q?"),
         (("--mine", "0.5", "-m", "AP", "-m", "RR"), 2, "--measure: expected one measure, found 2: AP, RR"),
         (("--mine", "46.4%"), 2, "--mine: expected a number, found '46.4%'\nhint: write 0.464"),

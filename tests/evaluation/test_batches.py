@@ -86,7 +86,7 @@ def test_what_else_can_be_asked(block: int) -> None:
         evaluate_batches(qrels, ranked.to_batches(max_chunksize=11), "AP", name="run"),
         evaluate(qrels, ranked, "AP", name="run"),
     )
-    with pytest.raises(UsageError, match="found run, which is gone"):
+    with pytest.raises(UsageError, match="the run run cannot be read again"):
         found.explain("AP", "q3")
 
 

@@ -50,7 +50,7 @@ def test_what_is_neither() -> None:
         evaluate(QRELS, {7: SCORED})
     with pytest.raises(UsageError, match="expected a run, or a dict of names and runs, found list"):
         evaluate(QRELS, ["bm25.run", "dense.run"])
-    with pytest.raises(UsageError, match="name: expected with one run"):
+    with pytest.raises(UsageError, match="name cannot be given for several runs"):
         evaluate(QRELS, {"a": SCORED}, name="b")  # type: ignore[call-overload]
 
 

@@ -262,8 +262,8 @@ def test_a_measure_of_ones_own() -> None:
     [
         ({"figures": {}}, "figures: expected at least one"),
         ({"figures": {"mine": "much"}}, "mine: expected a number"),
-        ({"query": "x"}, "expected a query that is judged, found 'x'"),
-        ({"query": "p"}, "judged are q"),
+        ({"query": "x"}, "query 'x' is not judged"),
+        ({"query": "p"}, "judged queries are q"),
         ({"figures": "0.5"}, "figures: expected numbers by name, found '0.5'"),
         ({"figures": 0.5}, "figures: expected numbers by name, found 0.5"),
         ({"departures": 0}, "departures: expected a whole number"),

@@ -102,7 +102,7 @@ class TestValues:
     def test_a_measure_that_was_not_asked_for(self) -> None:
         with pytest.raises(UsageError) as caught:
             evaluate(QRELS, RUN, ["nDCG@10", "AP"]).mean("P@5")
-        assert str(caught.value) == "P@5 was not evaluated; there are nDCG@10, AP"
+        assert str(caught.value) == "P@5 was not evaluated; evaluated: nDCG@10, AP"
 
     def test_queries_are_in_byte_order(self) -> None:
         result = evaluate({"q9": {"a": 1}, "é": {"a": 1}, "q10": {"a": 1}, "Q": {"a": 1}}, {"q9": ["a"]}, "AP")
@@ -164,12 +164,12 @@ class TestMerge:
     @pytest.mark.parametrize(
         ("other", "message"),
         [
-            (evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "AP"), "expected disjoint queries, found 'q1' in both"),
-            (evaluate({"q2": {"a": 1}}, {"q2": ["a"]}, ["AP", "RR"]), "expected the same measures, found "),
-            (evaluate({"q2": {"a": 2}}, {"q2": ["a"]}, "AP"), "expected the same scale, found 1.0 and 2.0"),
+            (evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "AP"), "queries must be disjoint, but 'q1' is in both"),
+            (evaluate({"q2": {"a": 1}}, {"q2": ["a"]}, ["AP", "RR"]), "different measures: "),
+            (evaluate({"q2": {"a": 2}}, {"q2": ["a"]}, "AP"), "different scale: 1.0 and 2.0"),
             (
                 evaluate({"q2": {"a": 1}}, {"q2": ["a"]}, "AP", policy=Policy(depth=5)),
-                f"expected the same policy, found {Policy(order='input')} and {Policy(order='input', depth=5)}",
+                f"different policy: {Policy(order='input')} and {Policy(order='input', depth=5)}",
             ),
         ],
     )

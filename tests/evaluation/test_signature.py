@@ -111,9 +111,9 @@ def test_an_evaluation_can_be_repeated_from_its_signature() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("AP", "signature: expected scale:..., found none"),
-        ("AP|scale:1|queries:2", "signature: expected gainful:..., found none"),
-        ("AP|scale:1|gainful:1", "signature: expected queries:..., found none"),
+        ("AP", "signature: scale: is missing"),
+        ("AP|scale:1|queries:2", "signature: gainful: is missing"),
+        ("AP|scale:1|gainful:1", "signature: queries: is missing"),
         ("AP|scale:1|scale:1|queries:2|gainful:1", "signature: expected name:value once each, found 'scale:1'"),
         ("AP|what|scale:1|queries:2|gainful:1", "signature: expected name:value once each, found 'what'"),
         ("AP|scale:x|queries:2|gainful:1", "signature: scale: expected a number, found 'x'"),

@@ -300,9 +300,9 @@ class TestLook:
         assert "conventions: all default" in texts(draw(for_caption(page, signature=True)))
 
     def test_only_signatures_of_the_notes_are_for_figures(self):
-        noted = Page("curves", tuple(GAINS.charts), ("* best of its column", "A: order:score|ties:docid-desc"))
+        noted = Page("curves", tuple(GAINS.charts), ("* best in column", "A: order:score|ties:docid-desc"))
         shown = texts(draw(noted))
-        assert "A: order:score|ties:docid-desc" in shown and "* best of its column" not in shown
+        assert "A: order:score|ties:docid-desc" in shown and "* best in column" not in shown
 
     def test_a_caption_that_all_charts_have_is_said_once(self):
         same = [plot(["a"], title, caption="Mean over 50 queries.") for title in ("CG", "DCG")]
