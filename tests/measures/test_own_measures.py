@@ -196,7 +196,7 @@ def test_measures_of_the_same_text_cannot_be_told_apart() -> None:
     class Other(Total):
         pass
 
-    with pytest.raises(UsageError, match="found 'Total' twice"):
+    with pytest.raises(UsageError, match="duplicate measure 'Total'"):
         gainful.evaluate(QRELS, RUN, [Total(), Other()])
 
 

@@ -343,6 +343,17 @@ class TestLook:
     def test_dollars_are_no_formulas(self):
         assert "$x^2$" in texts(draw(page(plot(["$x^2$"]))))
 
+    def test_minus_signs_are_not_hyphens(self):
+        """Signs and subtractions change; names, ranges and vectors keep their hyphens."""
+        chart = replace(plot(["a-5"]), title="b - a: -0.5, log(-.5) and 0-1-10 (ranks 1-5)", y=Axis("y", -1.0, 1.0))
+        found = texts(draw(page(chart)))
+        assert "b \u2212 a: \u22120.5, log(\u2212.5) and 0-1-10" in " ".join(found) and "\u22121.0" in found
+        assert "a-5" in found and "ranks 1-5" in " ".join(found)
+
+    def test_a_single_line_is_named_in_a_legend(self):
+        """A sample beside its end would look like its continuation."""
+        assert draw(page(plot([]))).legends and not draw(page(plot(["a"]))).legends
+
     def test_a_character_that_the_font_lacks_is_escaped(self):
         assert r"\u65e5" in texts(draw(page(plot(["日"]))))
 

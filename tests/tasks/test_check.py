@@ -501,7 +501,7 @@ def test_ranks_that_contradict_the_order_of_lines_without_scores() -> None:
     by_line = examine(qrels, {"r": run}, policy=Policy(order="input")).about("rank-conflicts")[0]
     assert (by_line.severity, by_line.consequence) == (
         "warning",
-        "Without scores, order=input uses the lines, not by the ranks.",
+        "Without scores, order=input goes by the lines, not by the ranks.",
     )
     assert not examine(qrels, {"r": {"q": ["b", "a"]}}).about("rank-conflicts")
 

@@ -453,7 +453,7 @@ def test_groups_of_several_systems_need_a_baseline():
         compare(matrix, queries=table, by="kind")
     found = compare(matrix, queries=table, by="kind", baseline="a")
     assert {each.tests for each in found.segments["RR"]} == {4}
-    with pytest.raises(UsageError, match="by needs a table of queries"):
+    with pytest.raises(UsageError, match="by: expected a table of queries, found none"):
         compare(matrix, by="kind", baseline="a")
 
 

@@ -126,9 +126,10 @@ class PlotDrawing(Drawing[Plot]):
         )
 
     def end_labels(self, height: float) -> list[EndLabel] | None:
-        """The names of all lines beside a chart of some height in inches; None if they do not fit."""
+        """Return the names of all lines next to a chart of some height in inches; None if a legend suits better."""
         named = [line for line in self.chart.lines if line.name]
-        if len(named) > _MOST_NAMES or self.chart.points:
+        # The sample next to a single line looks like its continuation.
+        if len(named) == 1 or len(named) > _MOST_NAMES or self.chart.points:
             return None
         ends: list[float] = []
         for line in named:
@@ -154,6 +155,8 @@ class PlotDrawing(Drawing[Plot]):
 
     def finish(self) -> None:
         """Label rules and points: no label covers a point, a line or another label."""
+        from matplotlib.text import Text
+
         labels = [(shown(rule.label), list(_along_rule(rule)), GREY) for rule in self.chart.rules if rule.label]
         named = [
             (x, y, text)
@@ -173,7 +176,8 @@ class PlotDrawing(Drawing[Plot]):
             how: dict[str, Any] = {"textcoords": "offset points", "zorder": 7, "color": colour, "fontsize": CAPTION}
             for place in places:
                 label = axes.annotate(text, **place, **how)
-                box = label.get_window_extent()
+                label.get_window_extent()  # settles the place
+                box = Text.get_window_extent(label)  # without the line to the point
                 near = box.padded(3)
                 if (
                     inside.x0 <= box.x0 <= box.x1 <= inside.x1
@@ -207,10 +211,14 @@ def _along_rule(rule: Rule) -> Iterator[dict[str, Any]]:
 
 
 def _around_point(x: float, y: float) -> Iterator[dict[str, Any]]:
-    """Places for a point's label, best first."""
+    """Yield places for a point's label, best first; the farther ones have a line to the point."""
+    thin = {"arrowstyle": "-", "color": GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 2}
     for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
         ha, va = ("center", "left", "right")[right], ("center", "bottom", "top")[up]
         yield {"xy": (x, y), "xytext": (3 * right, 3 * up), "ha": ha, "va": va}
+    for distance in (14, -14, 30, -30):
+        how: dict[str, Any] = {"ha": "left" if distance > 0 else "right", "va": "center", "arrowprops": thin}
+        yield {"xy": (x, y), "xytext": (distance, 0), **how}
 
 
 def spread(wanted: Sequence[float], size: float, low: float, high: float) -> list[float] | None:
@@ -379,7 +387,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
             for row, i in enumerate(side):
                 y, value = self._names_begin + _NAME * (row + 0.5), chart.values[i]
                 axes.plot([value, value, end], [0, y, y], color=INK, linewidth=0.5, zorder=1, clip_on=False)
-                text = f"{names[i]} {value:.{places}f}"
+                text = f"{names[i]} {shown(f'{value:.{places}f}')}"
                 axes.annotate(text, (end, y), (shift, 0), textcoords="offset points", ha=ha, va="center_baseline")
         if math.isfinite(chart.critical):
             # The yardstick itself, as long as it is on the axis. Some procedures ask for more than the critical value.
@@ -390,7 +398,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
             small: dict[str, Any] = {"fontsize": CAPTION, "va": "center_baseline", "annotation_clip": False}
             is_long = scale.place(reach) > 0.6
             place, offset = ((scale.low, -_YARDSTICK), (0, 6)) if is_long else ((reach, -_YARDSTICK), (4, 0))
-            text = f"significant from {above:.{places}f} on"
+            text = f"significant: {above:.{places}f} or more"
             axes.annotate(text, place, offset, textcoords="offset points", **small)
 
 
@@ -398,9 +406,9 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
 _LOWEST, _HIGHEST = 0.155, 0.28
 _SMALLEST_TYPE = 4.5
 
-#: The part of the colour map that is used, from its light end on, and in how many steps. One hue from light to dark:
-#: colour-blind readers and printers without colour see the same order, and text is readable on all of it.
-_DARKEST, _STEPS = 0.92, 64
+#: Darkest colour as a share of the colour map, without texts in the cells and with (a contrast of at least 7:1 with
+#: black); and the number of steps. A single hue from light to dark also suits colour-blind readers and grey printers.
+_DARKEST, _DARKEST_BELOW_TEXT, _STEPS = 0.92, 0.5, 64
 
 #: Black that stays black on a dark page, as a light cell wants it.
 _DARK = "#0A0A0A"
@@ -435,7 +443,8 @@ class HeatMapDrawing(Drawing[HeatMap]):
         ends = (low, high) if high > low else (low - 0.5, low + 0.5)
         blues = matplotlib.colormaps["Blues"]
         # A cell without a value is a shade of the page.
-        listed = ListedColormap([blues(_DARKEST * i / (_STEPS - 1)) for i in range(_STEPS)])
+        darkest = _DARKEST_BELOW_TEXT if any(map(any, chart.texts)) else _DARKEST
+        listed = ListedColormap([blues(darkest * i / (_STEPS - 1)) for i in range(_STEPS)])
         colours = listed.with_extremes(bad=(0.0, 0.0, 0.0, 0.07))
         values = np.ma.masked_invalid(np.array(chart.values, dtype=np.float64).reshape(rows, columns))
         how: dict[str, Any] = {"cmap": colours, "norm": Normalize(*ends), "edgecolors": "white", "linewidth": 0.5}
@@ -456,7 +465,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
             # Otherwise viewers show hairlines between the steps.
             bar.solids.set(edgecolor="face", linewidth=0.3, rasterized=False)  # type: ignore[union-attr]
             ticks = nice_ticks(*ends, 5)
-            bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
+            bar.set_ticks([value for value, _ in ticks], labels=[shown(text) for _, text in ticks])
             bar.ax.tick_params(length=2, pad=2)
 
     def fit(self, width: float, height: float) -> None:
@@ -477,18 +486,6 @@ class HeatMapDrawing(Drawing[HeatMap]):
         size = max(_SMALLEST_TYPE, min(TICK, 72 * tall / 1.25, TICK * wide / widest if widest else TICK))
         for i, row in enumerate(texts):
             for j, text in enumerate(row):
-                value = self.chart.values[i][j]
-                colour = text_colour(self.cells.to_rgba(value)[:3]) if math.isfinite(value) else INK  # type: ignore[arg-type]
+                colour = _DARK if math.isfinite(self.chart.values[i][j]) else INK
                 how: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size, "color": colour}
                 self.axes.text(j + 0.5, i + 0.52, fitted(text, size, wide, 1), **how)
-
-
-def text_colour(ground: Iterable[float]) -> str:
-    """Black or white, whichever has more contrast on a colour (WCAG's relative luminance).
-
-    >>> text_colour((1.0, 0.9, 0.4)), text_colour((0.0, 0.1, 0.4))
-    ('#0A0A0A', 'white')
-    """
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in ground)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return _DARK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"

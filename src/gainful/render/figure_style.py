@@ -6,6 +6,7 @@ Lengths are inches.
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -100,8 +101,13 @@ def settings(**changes: Any) -> Iterator[None]:
 
 
 def shown(text: str) -> str:
-    """A text in one line. A character that the font lacks is escaped, except in HTML, where browsers find a font."""
-    text = plain(text)
+    """Return a text in one line, with minus signs in place of hyphens before numbers and between blanks."""
+    return in_font(re.sub(r"(?<![\w.)\]])-(?=\.?\d|log)|(?<= )-(?= )", "\u2212", plain(text)))
+
+
+def in_font(name: str) -> str:
+    """Return a name in one line; escape characters that the font lacks, except in HTML, where browsers find a font."""
+    text = plain(name)
     if text.isascii():
         return text
     import matplotlib
@@ -115,7 +121,7 @@ def shown(text: str) -> str:
 
 def short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
     """Names that stand beside each other in a figure: shortened, and still distinct."""
-    whole = tuple(map(shown, names))
+    whole = tuple(map(in_font, names))
     return [shortened(name, length, "…", whole) for name in whole]
 
 
