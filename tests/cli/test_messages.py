@@ -351,9 +351,7 @@ def test_queries_that_differ_only_in_their_normal_form(command, core):
         "write ids alike in both files",
     )
     found = command("explain", "P@1", "--qrels", "qrels", "--run", "r.run", "--query", "\u00e4")
-    assert found.err.splitlines()[1] == (
-        r"hint: did you mean a\u0308? \xe4 differs from it only in Unicode normal form"
-    )
+    assert found.err.splitlines()[1] == (r"hint: did you mean a\u0308? \xe4 differs only in Unicode normal form")
 
 
 def test_queries_that_differ_only_in_their_encoding(command, core):
@@ -590,13 +588,13 @@ def test_what_an_error_policy_does_not_forbid(command, core):
     [
         (
             "nDCG(gain=0-1-10)@10",
-            ["gain=0-1-10: expected a weight for every grade in the judgments, found none for 0.5, 3"],
+            ["gain=0-1-10: no weight for these grades in the judgments: 0.5, 3"],
         ),
         (
             "DCG(gain={0.5:1,1:2,3:4})",
             [
-                "gain={0.5:1,1:2,3:4}: expected a weight for every grade in the judgments, found none for 0",
-                "hint: give every grade its weight, 0 included",
+                "gain={0.5:1,1:2,3:4}: no weight for these grades in the judgments: 0",
+                "hint: include the weight of grade 0",
             ],
         ),
     ],
@@ -609,7 +607,7 @@ def test_gains_that_are_too_large(command, core):
     assert command.evaluate("q1 0 d1 963\n", RUN, "-m", "nDCG(gain=exp2)@10").code == 0
     refused(
         command.evaluate("q1 0 d1 1024\n", RUN, "-m", "nDCG(gain=exp2)@10"),
-        "gain=exp2: the gain of grade 1024 is too large to add up",
+        "gain=exp2: the gain of grade 1024 is too large",
     )
 
 

@@ -346,7 +346,7 @@ def test_without_a_command(command):
             "eval -c qrels.txt a.run",
             "queries without results count as 0 unless --missing skip; gainful trec_eval takes trec_eval's options",
         ),
-        ("eval qrels.txt a.run -m ndcg@10,20", "several measures are given by several -m: -m nDCG@10 -m nDCG@20"),
+        ("eval qrels.txt a.run -m ndcg@10,20", "use -m several times for several measures: -m nDCG@10 -m nDCG@20"),
         ("compare qrels.txt a.run --cutoff 10", "the cutoff is part of a measure's name: -m nDCG@10"),
         ("eval --qrels qrels.txt --run a.run -m AP", "files need no option: gainful eval qrels.txt a.run -m AP"),
         ("eval --qrels=qrels.txt --run=a.run", "files need no option: gainful eval qrels.txt a.run"),

@@ -100,7 +100,7 @@ def test_an_ending_that_says_nothing(command, name):
     assert (result.code, result.out) == (2, "")
     message, hint = result.err.splitlines()
     assert message.startswith(f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found ")
-    assert hint == f"hint: or say the format: {' | '.join(FORMATS)}"
+    assert hint == f"hint: or set the format: {' | '.join(FORMATS)}"
 
 
 def test_a_folder_that_does_not_exist(command):

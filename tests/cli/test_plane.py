@@ -147,7 +147,7 @@ def test_figure(folder, capsys):
         (["--query", "q1", "--no-title"], "--no-title needs --figure"),
         (["--query", "q1", "--no-signature"], "--no-signature needs --figure"),
         (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (folder no does not exist)"),
-        (["--query", "q1", "-o", "f.svg"], "hint: commands that draw figures have --figure f.svg"),
+        (["--query", "q1", "-o", "f.svg"], "hint: use --figure f.svg for figures"),
     ],
 )
 def test_refusals(capsys, arguments, message):

@@ -139,7 +139,7 @@ class TestFlags:
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
-            (["--gain", "0-1-10"], 3, "expected a weight for every grade in the judgments, found none for 3\nhint: "),
+            (["--gain", "0-1-10"], 3, "no weight for these grades in the judgments: 3\nhint: "),
             (["--gain", "steep"], 2, "gain: expected linear"),
             (["--gain", ","], 2, "--gain: expected a value, found none"),
             (["--gain", "flat, ,top"], 2, "--gain: expected values between commas"),

@@ -148,7 +148,7 @@ def test_help_and_version(command):
         (["-m", "iprec_at_recall.1.5"], 2, "expected a number from 0 to 1, found 1.5"),
         (["-m", "utility.0,0,0,1"], 2, "d needs the size of the collection"),
         (["-m", "utility.0,0,0,1", "-N", "2"], 1, "expected N of at least 3, the documents of one query, found 2"),
-        (["-m", "P.5,5"], 2, "measure 'P': expected every cutoff once, found 5 twice"),
+        (["-m", "P.5,5"], 2, "measure 'P': duplicate cutoff 5"),
         (["-m", "P.5,5.7"], 2, "found 5 twice"),
         (["-m", "P.0,5"], 2, "measure 'P': expected cutoffs above 0, found 0"),
         (["-m", "ndcg_cut.x"], 2, "expected cutoffs above 0, found 0"),

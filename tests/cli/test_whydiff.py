@@ -250,7 +250,7 @@ def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> Non
         (("--mine", "46.4%"), 2, "--mine: expected a number, found '46.4%'\nhint: write 0.464"),
         (("--theirs", "0,464"), 2, "--theirs: expected a number, found '0,464'\nhint: write 0.464"),
         (("--mine", "0.5", "-m", "nDGC"), 2, "unknown measure 'nDGC'"),
-        (("--mine", "0.5", "-m", "nDCG(gain=0-1)@5"), 3, "expected a weight for every grade"),
+        (("--mine", "0.5", "-m", "nDCG(gain=0-1)@5"), 3, "no weight for these grades"),
         (("--mine", "0.5", "--departures", "0"), 2, "--departures"),
         (("--mine", "0.5", "--most", "0"), 2, "--most"),
         (("--mine", "0.5", "--scale", "1"), 3, "expected grades up to the scale 1"),

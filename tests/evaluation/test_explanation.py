@@ -608,7 +608,7 @@ class TestFromAnEvaluation:
         (("AP", QRELS, RUN, "zzzz"), r"hint: judged queries are q1, q2, q3$"),
         (("nDGC@10", QRELS, RUN, "q1"), "unknown measure 'nDGC'"),
         (("AP", QRELS), "qrels, run and query are needed together; missing: run, query"),
-        (("CG(gain=0-1)@3", QRELS, RUN, "q1"), "expected a weight for every grade"),
+        (("CG(gain=0-1)@3", QRELS, RUN, "q1"), "no weight for these grades"),
     ],
 )
 def test_what_is_refused(arguments: tuple[Any, ...], message: str) -> None:

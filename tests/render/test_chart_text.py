@@ -156,7 +156,7 @@ class TestFormats:
 
     def test_latex_says_where_the_figure_belongs(self):
         latex = render_text(self.PAGE, "latex")
-        assert "% figure: Recall by rank\n% \\includegraphics{figure.pdf}, drawn with --figure figure.pdf" in latex
+        assert "% figure: Recall by rank\n% \\includegraphics{figure.pdf}, made with --figure figure.pdf" in latex
         assert all(line.startswith(("%", "\\", "run", "a", "")) for line in latex.split("\n"))
 
     @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])

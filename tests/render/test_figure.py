@@ -458,7 +458,7 @@ class TestFiles:
 
 class TestRefusals:
     def test_a_page_without_charts(self):
-        with pytest.raises(UsageError, match=r"^eval: expected at least one chart to draw, found none"):
+        with pytest.raises(UsageError, match=r"^eval: nothing to draw: the result has no charts"):
             draw(Page("eval", ("text",)))
 
     @pytest.mark.parametrize("path", ["figure.jpg", "figure", "figure.svg.gz", ".svg"])
