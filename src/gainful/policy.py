@@ -99,7 +99,7 @@ class Policy:
         "error mean median max min turn",
         "treatment of conflicting grades; turn takes each judge (column 2) in turn",
     )
-    subtopics: bool = _choice("no yes", "read column 2 of the judgments as the sub-topic", False)
+    subtopics: bool = _choice("no yes", "read sub-topics from column 2 of the judgments", False)
     missing: str = _choice("zero skip error", "treatment of judged queries without results")
     undefined: str = _choice("zero skip error", "treatment of queries with undefined scores")
     extra: str = _choice("ignore error", "treatment of queries without judgments")

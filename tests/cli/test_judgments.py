@@ -429,7 +429,7 @@ class TestOrders:
         (
             ["a.txt", "b.txt", "--run", "one.run", "-m", "NumRet"],
             2,
-            ["NumRet cannot order systems, because neither direction is better"],
+            ["NumRet: expected a measure that can order systems, found one without a better side"],
         ),
         (["a.txt", "--scale", "0"], 2, ["scale: expected a number above 0, found 0"]),
         (["a.txt", "--rel", "high"], 2, ["--rel: expected a number, found 'high'"]),
