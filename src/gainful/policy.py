@@ -89,6 +89,12 @@ class Policy:
         metavar="HOW",
     )
     parent_of: str = _choice("run both", "where chunks become documents; both: in the run and the judgments")
+    spans: str = _choice(
+        "none",
+        "credit chunks to the judged spans they cover; IDs such as doc[120:480], share multiplies the grade by the "
+        "covered share, a number is the minimum share that counts",
+        metavar="HOW",
+    )
     depth: int | None = _choice("all", "maximum length of lists; all, or a number", None)
     unjudged: str = _choice("zero condensed", "treatment of unjudged documents; gain 0 at their rank, or removed")
     negative: str = _choice(
@@ -184,7 +190,7 @@ class Policy:
             # Lists in input order have no ties to break.
             values["ties"].index("input" if self.order == "input" else self.ties),
             float32=self.scores == "float32",
-            keep_first=self.duplicates == "first" or self.has_parents,
+            keep_first=self.duplicates == "first" or self.credits_chunks,
             depth=self.depth or 0,
             want_scores=want_scores,
             want_rows=want_rows,
@@ -195,6 +201,16 @@ class Policy:
     def has_parents(self) -> bool:
         """Whether chunks are replaced by their documents."""
         return self.parent != "none"
+
+    @property
+    def credits_chunks(self) -> bool:
+        """Whether chunks are replaced by documents or spans, which count at their first chunk."""
+        return self.has_parents or self.spans != "none"
+
+    @property
+    def least_share(self) -> float:
+        """The minimum share of a span that a chunk must cover."""
+        return float(self.spans) if self.spans[0].isdigit() else 0.0
 
     @cached_property
     def needs_rank(self) -> bool:
@@ -223,6 +239,13 @@ def _read(choice: Choice, value: object) -> object:
         return number
     if choice.name == "parent":
         return _read_parent(value)
+    if choice.name == "spans" and value not in ("none", "share"):
+        number = read_number(value, "spans")
+        if not 0 < number <= 1:
+            raise UsageError(f"spans: expected 'share' or a number above 0 and at most 1, found {number_text(number)}")
+        return number_text(number)
+    if choice.name == "spans":
+        return value
     if choice.name == "subtopics":
         return value if isinstance(value, bool) else choose(value, choice.values, "subtopics") == "yes"
     return choose(value, choice.values, choice.name)
