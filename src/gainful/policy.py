@@ -102,8 +102,7 @@ class Policy:
     )
     grade_zero: float = _choice("0", "grade that means not relevant; subtracted first, lower grades count as 0", 0.0)
     judges: str = _choice(
-        "error mean median max min turn",
-        "treatment of conflicting grades; turn takes each judge (column 2) in turn",
+        "error mean median max min turn", "treatment of conflicting grades; turn takes each judge (column 2) in turn"
     )
     subtopics: bool = _choice("no yes", "read sub-topics from column 2 of the judgments", False)
     missing: str = _choice("zero skip error", "treatment of judged queries without results")

@@ -33,11 +33,7 @@ def command(qrels: str, runs: tuple[str, ...], output: Output, reading: Collecti
         from gainful.tasks.check.examination import examine
 
         examination = examine(
-            collection.judged,
-            collection.runs,
-            policy=reading.policy,
-            scale=reading.scale,
-            threads=collection.threads,
+            collection.judged, collection.runs, policy=reading.policy, scale=reading.scale, threads=collection.threads
         )
     output.show(examination.without("note") if output.quiet else examination)
     return 1 if examination.is_serious else 0

@@ -13,12 +13,7 @@ from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
 from gainful.frozen import dataclass, fields
 from gainful.question import setting, settings_of
-from gainful.tasks.run_questions import (
-    GainCurveOptions,
-    GeneralisedRecallOptions,
-    RecallLevelOptions,
-    SidewaysOptions,
-)
+from gainful.tasks.run_questions import GainCurveOptions, GeneralisedRecallOptions, RecallLevelOptions, SidewaysOptions
 
 #: Kinds of curves: their options, the function that computes them, and what they show.
 KINDS = {

@@ -76,13 +76,7 @@ class _Reading(CollectionOptions):
     shell_complete=lambda context, parameter, typed: complete_measure(typed),
 )
 @takes(lists=_Lists, shown=_Shown, output=FigureOutput, reading=_Reading)
-def command(
-    measures: tuple[str, ...],
-    lists: _Lists,
-    shown: _Shown,
-    output: FigureOutput,
-    reading: _Reading,
-) -> None:
+def command(measures: tuple[str, ...], lists: _Lists, shown: _Shown, output: FigureOutput, reading: _Reading) -> None:
     """Define MEASURE; with judgments, runs and a query, show its arithmetic rank by rank.
 
     Example: gainful explain nDCG@10
@@ -139,8 +133,7 @@ def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
         named = shlex.join(text for text in others if text not in queries) or "MEASURE"
         asked = "".join(f" --query {shlex.quote(query)}" for query in queries) or " --query ID"
         raise UsageError(
-            f"{files[0]}: a file, not a measure",
-            f"gainful explain {named} --qrels {files[0]}{runs}{asked}",
+            f"{files[0]}: a file, not a measure", f"gainful explain {named} --qrels {files[0]}{runs}{asked}"
         )
 
 

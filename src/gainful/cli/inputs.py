@@ -128,14 +128,7 @@ class CollectionOptions(Work, PolicyOptions):
     def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True, hashed: bool = False) -> Collection:
         """Start reading the judgments and the named runs."""
         return Collection(
-            qrels,
-            files,
-            self.policy,
-            self.inputs,
-            scale=self.scale,
-            threads=self.threads,
-            ahead=ahead,
-            hashed=hashed,
+            qrels, files, self.policy, self.inputs, scale=self.scale, threads=self.threads, ahead=ahead, hashed=hashed
         )
 
     def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> Collection:

@@ -301,12 +301,7 @@ class FigureOutput(Output):
                 raise UsageError(f"--{name} needs --figure", "for example --figure out.pdf")
 
     def show(
-        self,
-        content: HasPage,
-        notices: Sequence[str] = (),
-        *,
-        detail: bool = False,
-        drawn: HasPage | None = None,
+        self, content: HasPage, notices: Sequence[str] = (), *, detail: bool = False, drawn: HasPage | None = None
     ) -> None:
         """Write the results and print the notices; also save a figure of their charts, or of ``drawn``."""
         if self.figure is not None:

@@ -98,11 +98,7 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
 
         with noticed.waiting("reading runs"):
             found = evaluate_runs(
-                collection.judged,
-                collection.runs,
-                measures,
-                queries=queries,
-                threads=collection.threads,
+                collection.judged, collection.runs, measures, queries=queries, threads=collection.threads
             )
         evaluations = Evaluations(found)
         scores = Scores.of(evaluations, measures).with_repeats(runs_of)

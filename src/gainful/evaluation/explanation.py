@@ -124,8 +124,7 @@ def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | byt
     qrels = judged.qrels if judged.unlisted is None else judged.unlisted[1]()
     if run is None:
         raise UsageError(
-            f"{name}: the run {evaluation.source} cannot be read again",
-            "keep the run: run = gainful.Run.read('-')",
+            f"{name}: the run {evaluation.source} cannot be read again", "keep the run: run = gainful.Run.read('-')"
         )
     explanation = explain_runs(measure, qrels, {evaluation.run: run}, query, judged.policy)
     position = evaluation.query_ids.index(read_id(query, "query"))

@@ -255,10 +255,7 @@ class ScoredRun(Framed):
         if table is not None:
             raise UsageError(f"table: an evaluation has only one table, not '{printable(table)}'")
         queries = [readable(query) for query in self.queries]
-        columns = {
-            "run": FrameColumn(str, [readable(self.run)] * len(queries)),
-            self.unit: FrameColumn(str, queries),
-        }
+        columns = {"run": FrameColumn(str, [readable(self.run)] * len(queries)), self.unit: FrameColumn(str, queries)}
         if self.weights is not None:
             columns["weight"] = FrameColumn(float, self.weights.tolist())
         for measure in self.measures:

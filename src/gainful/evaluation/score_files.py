@@ -326,12 +326,7 @@ def _are_names(corner: str, column: Sequence[str]) -> bool:
 
 
 def _orientation(
-    name: str,
-    rows: str | None,
-    corner: str,
-    row_names: Sequence[str] | None,
-    columns: Sequence[str],
-    known: set[str],
+    name: str, rows: str | None, corner: str, row_names: Sequence[str] | None, columns: Sequence[str], known: set[str]
 ) -> tuple[str, str]:
     """Decide whether rows are queries or systems; also return a note if that was inferred."""
     if rows is not None:

@@ -389,8 +389,7 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
             ) from None
     if not all(map(math.isfinite, bounds)):
         raise UsageError(
-            f"{matrix.measure}: scores have no finite bounds",
-            "choose a bounded measure, such as nDCG, AP, RR or P",
+            f"{matrix.measure}: scores have no finite bounds", "choose a bounded measure, such as nDCG, AP, RR or P"
         )
     return bounds
 

@@ -16,14 +16,7 @@ import numpy as np
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import QUERIES, chosen_measures
-from gainful.evaluation.score_matrix import (
-    Better,
-    ScoreMatrix,
-    aligned,
-    better_of,
-    checked_measure,
-    matrix_notices,
-)
+from gainful.evaluation.score_matrix import Better, ScoreMatrix, aligned, better_of, checked_measure, matrix_notices
 from gainful.frozen import dataclass, field, replace
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Floats
