@@ -167,7 +167,6 @@ class SparkEvaluations:
 
     @cached_property
     def _scored(self) -> Any:
-        """The output of the partitions, computed once."""
         scored = self._rows.mapInArrow(partial(_scored_partition, self._task), _SCHEMA)
         with _with_settings(scored.sparkSession, _MERGED_PARTITIONS):
             return scored.persist()
@@ -330,7 +329,6 @@ def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Sid
 
 
 def _levels(qrels: Any, judgments: _Side) -> list[float]:
-    """Return the distinct grades of all judgments."""
     if "grade" not in judgments.columns:
         return [1.0]
     grade = f"CAST({_quoted(judgments.columns['grade'])} AS DOUBLE) AS grade"
@@ -340,7 +338,6 @@ def _levels(qrels: Any, judgments: _Side) -> list[float]:
 
 
 def _spark_frame(qrels: Qrels, session: Any) -> Any:
-    """Convert local judgments to a DataFrame."""
     import pyarrow
 
     without = np.flatnonzero(np.bincount(qrels.query, minlength=len(qrels.query_ids)) == 0)
@@ -377,7 +374,6 @@ def _as_text(name: str) -> str:
 
 
 def _text(value: str) -> str:
-    """Quote a text for Spark's SQL."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -474,7 +470,6 @@ def _sum(measure: Measure, values: Floats) -> tuple[Fraction | int, int]:
 
 
 def _scores(found: Evaluation) -> Any:
-    """Return one row per query."""
     values = np.stack([found.settled_scores(measure) for measure in found.measures], axis=1)
     return _batch(
         len(found.query_ids),
@@ -496,7 +491,6 @@ def _lists(rows: Floats, no_value: Bools | None = None) -> Any:
 
 
 def _batch(size: int, **columns: Any) -> Any:
-    """Make rows of the schema, with null in missing columns."""
     import pyarrow
 
     text, number, values = pyarrow.string(), pyarrow.bool_(), pyarrow.list_(pyarrow.float64())

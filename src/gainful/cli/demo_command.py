@@ -80,7 +80,6 @@ def _refuse_others_files(directory: Path) -> None:
 
 
 def _program() -> str:
-    """Return the command that starts gainful on this machine."""
     if shutil.which("gainful"):
         return "gainful"
     called = sys.argv[0]

@@ -169,7 +169,6 @@ def _flag(declared: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
 
 
 def _default_text(value: Any) -> Any:
-    """Write a default value as it would be typed."""
     if isinstance(value, (tuple, list)):
         return ",".join(map(str, map(_default_text, value)))
     if isinstance(value, str):

@@ -160,7 +160,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_error(error: BaseException) -> int:
-    """Print an error and return its exit code."""
     if isinstance(error, click.ClickException):
         error.show()
         return 2

@@ -200,7 +200,6 @@ def without_options(arguments: Sequence[str], flags: Sequence[str]) -> list[str]
 
 
 def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
-    """Return the value of an option in the arguments."""
     for text, following in zip(arguments, [*arguments[1:], ""], strict=True):
         if text == flag:
             return following

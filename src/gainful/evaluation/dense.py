@@ -357,7 +357,6 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
 
 
 def _had(cells: _Cells, texts: _Texts) -> Run:
-    """Return the items of each user, without users that have none."""
     run = Run.from_rows(_cell_rows(cells, texts, 0, cells.size)._replace(value=None), cells.what)
     return run.take(np.flatnonzero(np.diff(run.list_offsets)))
 

@@ -137,7 +137,6 @@ class Report(Showable):
 
     @property
     def _texts(self) -> Queries | None:
-        """The table with the texts of queries, if they are shown."""
         about = self.evaluations[0].about
         return about if self.by_query and about is not None and about.has_texts else None
 
@@ -166,7 +165,6 @@ class Report(Showable):
         yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
     def _legend(self, has_best: bool) -> Iterator[str]:
-        """Notes on marks, differences, and unequal numbers of queries."""
         notes = ["* best in column"] if has_best else []
         if self.baseline is not None:
             notes.append(f"(+/-) difference from {printable(self.baseline, _WIDEST)}")

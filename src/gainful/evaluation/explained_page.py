@@ -206,7 +206,6 @@ def _changed_parts(explanation: Explanation, places: int) -> Iterator[Table | st
 
 
 def _difference(explanation: Explanation) -> float | None:
-    """Return the second list's score minus the first list's."""
     before, after = (one.score.value for one in explanation.lists)
     return None if before is None or after is None else after - before
 
@@ -234,7 +233,6 @@ def _changed_columns(explanation: Explanation, places: int) -> Iterator[_ByRank]
 
 
 def _signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
-    """Return the distinct conventions of the explanations."""
     found = dict.fromkeys(
         replace(explanation.signature, policy=one.policy)
         for explanation in explanations
@@ -391,7 +389,6 @@ def _ranks_left_out(values: _ByRank, ranks: Sequence[int]) -> Cell:
 
 
 def _numbers_by_rank(name: str, values: Floats, depth: int, places: int, none: str = "") -> _ByRank:
-    """Return a column of numbers, without decimals if all are whole."""
     is_whole = bool(np.all(np.isnan(values) | (values == np.floor(values))))
     column = Column(name, "count", none=none) if is_whole else Column(name, "number", places, none)
     cells: list[Cell] = [
@@ -544,7 +541,6 @@ def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> It
 
 
 def _explanation_data(explanation: Explanation) -> dict[str, object]:
-    """Return the data that opens the JSON lines."""
     measure = explanation.measure
     if explanation.change:
         both = dict(zip(("before", "after"), map(_list_data, explanation.lists), strict=True))
@@ -587,7 +583,6 @@ def _explanation_data(explanation: Explanation) -> dict[str, object]:
 
 
 def _list_data(one: ExplainedList) -> dict[str, object]:
-    """Return a list's value and steps for JSON."""
     return {
         "run": one.run,
         "value": one.score.value,

@@ -285,7 +285,6 @@ class ScoredRun(Framed):
         return settled(raw, self.answered, measure, policy.missing, policy.undefined)
 
     def _refuse(self) -> None:
-        """Raise InputError for queries that the policy treats as errors."""
         extra, turns, unanswered = (
             [text_of_id(identifier) for identifier in identifiers]
             for identifiers in (self.facts.extra_ids, self.facts.extra_turns, self.facts.unanswered_turns)
@@ -373,7 +372,6 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
 
 
 def _digest(query_ids: Sequence[bytes]) -> str:
-    """Hash a set of query IDs, independent of their order."""
     from hashlib import sha256
 
     return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]

@@ -153,7 +153,6 @@ def read_scores(
 
 
 def _factors(rows: Iterable[Mapping[str, Any]]) -> Factors:
-    """Collect facts about sessions from rows, by system and session."""
     found: dict[str, dict[tuple[str, str], str]] = {}
     for row in rows:
         for name in FACTORS:

@@ -368,7 +368,6 @@ def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...", among: I
 
 
 def _without_part(name: str, length: int, end: int, dots: str) -> str:
-    """Shorten a name to some length, keeping ``end`` characters at its end."""
     return name if len(name) <= length else name[: length - len(dots) - end] + dots + name[len(name) - end :]
 
 

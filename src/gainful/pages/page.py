@@ -165,16 +165,14 @@ class Page:
     """The output of a command: tables, charts and paragraphs in order, then notes (signature, meaning of marks).
 
     A paragraph may have several lines; lines indented by four spaces are verbatim, like formulas. A :class:`Heading`
-    opens a section.
+    opens a section. ``systems`` lists the systems of all figures of the call.
 
     Attributes:
-        command: The command's name.
         header: The beginning of JSON lines; functions are evaluated on demand.
         notes_for_machines: The notes in JSON lines, if not all.
         scores, unit: Replace the first part in formats with one line per value.
         keeps_places: Whether columns without marks reserve space for them, so that columns never move.
         caption, label: LaTeX caption and label of the first table.
-        systems: The systems of all figures of the call.
 
     >>> page = Page("demo", ("Two runs.", Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None)))))
     >>> [table.rows for table in page.tables]
@@ -194,7 +192,6 @@ class Page:
     systems: tuple[str, ...] = ()
 
     def page(self) -> Page:
-        """Return itself, like every object with a page."""
         return self
 
     @property
@@ -250,8 +247,7 @@ class Page:
         return replace(self, parts=of(self.parts), notes=of(self.notes))
 
     def without_repeats(self) -> Page:
-        """Keep only the first of repeated notes and captions. Tables with a caption or label keep all, because they are
-        used alone."""
+        """Keep only the first of repeated notes and captions, unless tables are used alone, with a caption or label."""
         if self.caption is not None or self.label is not None:
             return self
         seen: set[str] = set()
@@ -275,7 +271,6 @@ class Page:
 
     @property
     def tables(self) -> Iterator[Table]:
-        """The tables, in order."""
         return (part for part in self.all_parts if isinstance(part, Table))
 
     @property
@@ -295,7 +290,6 @@ class Page:
 
     @property
     def charts(self) -> Iterator[Chart]:
-        """The charts, in order."""
         return (part for part in self.all_parts if isinstance(part, Chart))
 
     def drawn(

@@ -224,7 +224,6 @@ class _Sheet:
         return self._figure
 
     def _side_by_side(self, width: float, is_slide: bool) -> int:
-        """Return the number of panels per row."""
         if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
             return 1
         # Scatter plots without labels need little space.

@@ -63,11 +63,9 @@ class PlotDrawing(Drawing[Plot]):
     """Bands, lines, points and rules over two named axes, at any width."""
 
     def height(self, panel: float, width: float) -> float:
-        """Return the height; square plots are as high as wide."""
         return width if self.chart.is_square else super().height(panel, width)
 
     def draw(self) -> None:
-        """Draw everything except labels."""
         from matplotlib.transforms import ScaledTranslation
 
         self.x, self.y = scales_of(self.chart)
@@ -253,11 +251,9 @@ class IntervalDrawing(Drawing[Intervals]):
     """A point and a line for every name, below each other, with a text beside each."""
 
     def height(self, panel: float, width: float) -> float:
-        """All rows below each other."""
         return _EACH * max(1, len(self.chart.rows))
 
     def draw(self) -> None:
-        """The first row is at the top."""
         axes, rows, scale = self.axes, self.chart.rows, self.chart.scale(5)
         self.axis_names, self.least_width = (self.chart.axis.label, ""), 1.2  # enough to tell intervals apart
         settle(axes, "x", scale)
@@ -294,7 +290,6 @@ class BoxDrawing(Drawing[Boxes]):
     """Groups as boxes over a vertical axis, with names and sizes below."""
 
     def draw(self) -> None:
-        """Draw boxes with whiskers and caps, unclipped at the ends of the axis."""
         groups, scale = self.chart.groups, self.chart.scale()
         texts = [text for group in groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
         widest = max((width_of(text, TICK) for text in texts), default=0.0)
@@ -348,7 +343,6 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
     """Names at their values, with bars over groups that do not differ significantly."""
 
     def height(self, panel: float, width: float) -> float:
-        """Return the height of the bars and names."""
         return self._names_begin + _NAME * math.ceil(len(self.chart.names) / 2) + 0.05
 
     def draw(self) -> None:
@@ -417,12 +411,10 @@ class HeatMapDrawing(Drawing[HeatMap]):
     """Coloured cells with texts, outlines, and a colour bar."""
 
     def height(self, panel: float, width: float) -> float:
-        """Return the height; cells are lower than wide."""
         each = min(max(0.62 * width / max(1, len(self.chart.columns)), _LOWEST), _HIGHEST)
         return each * max(1, len(self.chart.rows))
 
     def draw(self) -> None:
-        """Draw cells and names; colours are values here, not systems."""
         import matplotlib
         import numpy as np
         from matplotlib.colors import ListedColormap, Normalize

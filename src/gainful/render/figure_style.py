@@ -173,7 +173,6 @@ class Look(NamedTuple):
     order: int
 
     def line(self) -> dict[str, Any]:
-        """The properties of a line."""
         style = "solid" if not self.dashes else (0.0, self.dashes)
         return {"color": self.colour, "linewidth": self.width, "linestyle": style, "zorder": self.order}
 

@@ -66,7 +66,6 @@ def _fenced(lines: list[str]) -> str:
 
 
 def _markdown_note(note: str) -> str:
-    """Format a note with signatures as code."""
     pieces = as_code(explained(note, "bold"))
     return " ".join(f"`{plain(piece)}`" if code and "`" not in piece else escaped(piece) for piece, code in pieces)
 
@@ -153,7 +152,6 @@ def html_table(table: Table) -> str:
 
 
 def _html_note(note: str) -> str:
-    """Format a note with signatures as code."""
     pieces = [(escape(plain(piece)), code) for piece, code in as_code(explained(note, "bold"))]
     return f'<p class="note">{" ".join(f"<code>{text}</code>" if code else text for text, code in pieces)}</p>'
 
@@ -291,7 +289,6 @@ def _text(text: str) -> str:
 
 
 def _raised(marks: str) -> str:
-    """Format letters and daggers as superscripts."""
     daggers = {"†": r"\dagger", "‡": r"\ddagger"}
     inside = "".join(daggers.get(mark, rf"\mathrm{{{_escaped(mark)}}}") for mark in marks)
     return f"$^{{{inside}}}$" if marks else ""

@@ -283,7 +283,6 @@ def _csv_line(fields: Iterable[str]) -> str:
 
 
 def _field(cell: Cell) -> str:
-    """Format a value so that it can be read back; empty if missing."""
     if isinstance(cell, bool):
         return str(cell).lower()
     return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)

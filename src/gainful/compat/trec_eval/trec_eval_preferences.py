@@ -142,7 +142,6 @@ class TopicPreferences:
     """The preferences of all judges of a topic, with a ranking of its documents."""
 
     def __init__(self, judges: Sequence[Judge], documents: int, hits: Ints) -> None:
-        """Initialise with the ranked ``hits`` among the judged documents."""
         order = np.concatenate((hits, np.setdiff1d(np.arange(documents), hits)))
         place = np.argsort(order)
         self._places = [np.sort(place[judge.documents]) for judge in judges]
@@ -214,7 +213,6 @@ class Preferences:
     """All preference judgments by topic; topics and documents are in ID order."""
 
     def __init__(self, judgments: Sequence[Judgment]) -> None:
-        """Initialise from judgments in order, without duplicate documents in a part."""
         self.documents: dict[bytes, list[bytes]] = {}
         self.judges: dict[bytes, list[Judge]] = {}
         for topic, of_topic in groupby(judgments, key=lambda row: row.topic):

@@ -225,7 +225,6 @@ def _has_odd_grades(qrels: Qrels) -> bool:
 
 
 def _has_comments(data: Bytes) -> bool:
-    """Whether a line begins with ``#``."""
     return data[:1].tobytes() == b"#" or any(
         b"\n#" in data[start : start + _STEP + 1].tobytes() for start in range(0, data.size, _STEP)
     )

@@ -189,7 +189,6 @@ def _pairs(given: str) -> dict[str, float]:
 
 
 def _gain_table(pairs: Mapping[str, float], levels: Iterable[float]) -> dict[float, float]:
-    """Return the gain of every grade: given, or the grade itself."""
     given = _given_gains(pairs)
     return {level: given.get(level, level) for level in sorted({*levels, *given, 0.0}) if level >= 0}
 
