@@ -243,7 +243,7 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
-#: A width larger than that of any text.
+#: A width larger than any text.
 ENDLESS = 1 << 60
 
 
@@ -256,8 +256,8 @@ def for_terminal(text: str) -> str:
     return "\n".join(line if line.isprintable() else printable(line, ENDLESS) for line in text.split("\n"))
 
 
-#: What a spreadsheet takes for a formula by its first character, if it is no number; apostrophes before it count for
-#: nothing, so that what is written with one more is read with one less.
+#: Texts that spreadsheets would run as formulas, unless they are numbers; leading apostrophes are ignored, so that
+#: writing can add one and reading remove it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n].", re.DOTALL)
 
 

@@ -122,7 +122,7 @@ def _refuse_exclusion(inputs: Inputs) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Reading(Work):
-    """How files are read; the gate sets the conventions."""
+    """Input options; the gate sets the conventions."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 

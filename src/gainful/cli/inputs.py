@@ -121,7 +121,7 @@ class PolicyOptions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CollectionOptions(Work, PolicyOptions):
-    """How judgments and runs are read, with names, scale and policy."""
+    """Options for reading judgments and runs, with names, scale and policy."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
@@ -184,7 +184,7 @@ class SessionInputs(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SessionOptions:
-    """How session files are read."""
+    """Options for reading session files."""
 
     judged_by: str | None = setting(
         None,

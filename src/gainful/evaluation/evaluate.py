@@ -232,7 +232,7 @@ def evaluate_runs(
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
         run = opened[name].value
-        # Several runs given as bytes share one name, so that their fingerprints cannot be told apart.
+        # Several runs given as bytes share one name, so their fingerprints cannot be assigned.
         is_known = isinstance(run, (str, os.PathLike, Text)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
         sources = Sources(judged, opened[name].again(), judged.qrels.content, content)

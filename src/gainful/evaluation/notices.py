@@ -184,8 +184,8 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.inexact_ties:
         lines.append(
-            f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, which 64-bit floats cannot "
-            f"tell apart: their order is arbitrary (ties={policy.ties})"
+            f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, which 64-bit floats "
+            f"cannot distinguish: their order is arbitrary (ties={policy.ties})"
         )
     if (tied := facts.tied_count - facts.float32_ties) > _MOST * facts.ranked_count:
         lines.append(

@@ -41,8 +41,8 @@ class SessionScores:
 
     Attributes:
         factors: Topics and users, by system and session.
-        missing: Scores of judged sessions that a system lacks. Paired sessions count them against the system; unpaired
-            ones do not, because the sessions belong to nobody.
+        missing: Scores of judged sessions that a system lacks. They count against the system only if sessions are
+            paired.
         asked: The queries of sessions cut from logs, whose made-up IDs match only if the queries do.
 
     >>> scores = SessionScores("nsDCG@10", "higher", {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0}})

@@ -28,7 +28,7 @@ _LEADING = 1.3
 #: The gaps below titles and around other texts.
 _BELOW_TITLE, GAP = 0.03, 0.06
 
-#: Okabe and Ito's colours, with dark red and indigo in place of yellow, too light on white, and black, used for ideals.
+#: Okabe and Ito's colours, with dark red and indigo in place of yellow, which is too light, and black, used for ideals.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288")
 
 #: Dash patterns in line widths, for readers or prints without colours.
