@@ -1,4 +1,4 @@
-"""Gain maps and discounts by themselves: values, texts and mistakes."""
+"""Gain maps and discounts: values, texts and errors."""
 
 from __future__ import annotations
 

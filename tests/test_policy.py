@@ -1,4 +1,4 @@
-"""Every convention: its values, its default, what it does to a tiny example, and what is said about mistakes."""
+"""Conventions: values, defaults, effects on tiny examples, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful check`: exit codes, the table, advice, formats, and what it shares with eval."""
+"""`gainful check`: exit codes, table, advice, formats, and options shared with eval."""
 
 from __future__ import annotations
 

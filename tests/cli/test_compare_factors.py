@@ -1,4 +1,4 @@
-"""`gainful compare --factors`: the table of levels, what is said of effects, and what is refused."""
+"""`gainful compare --factors`: the table of levels, sentences on effects, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several runs of one system, from lists and from files: what is compared, and what is said of it."""
+"""Several runs of one system, from lists and files: comparisons and sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful compare` of sessions: in one step, from files that `gainful sessions` wrote, and what it refuses."""
+"""`gainful compare` of sessions: in one step, from files of `gainful sessions`, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful curves --kind gain`: what it prints in every format, notices, exit codes and messages."""
+"""`gainful curves --kind gain`: output in every format, notices, exit codes and messages."""
 
 from __future__ import annotations
 

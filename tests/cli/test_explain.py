@@ -1,4 +1,4 @@
-"""`gainful explain`: definitions, arithmetic, several runs and queries, formats, and what it refuses."""
+"""`gainful explain`: definitions, arithmetic, several runs and queries, formats and errors."""
 
 from __future__ import annotations
 

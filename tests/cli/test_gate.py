@@ -1,4 +1,4 @@
-"""`gainful gate`: its exit codes, files and formats as a job of continuous integration sees them."""
+"""`gainful gate`: exit codes, files and formats, as seen by continuous integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that say how files are to be read."""
+"""Options for reading files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful judgments`: the page's sentences and numbers, exit codes and messages."""
+"""`gainful judgments`: sentences, numbers, exit codes and messages."""
 
 from __future__ import annotations
 

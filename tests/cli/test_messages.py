@@ -1,4 +1,4 @@
-"""What is said of bad input and wrong usage, word for word, with the exit code."""
+"""Messages for bad input and wrong usage, word for word, with exit codes."""
 
 from __future__ import annotations
 

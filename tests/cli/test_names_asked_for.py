@@ -1,4 +1,4 @@
-"""Measures are called what people called them, wherever people read: `-m` and `--label`."""
+"""Measures are shown under the names that users typed, or their labels: `-m` and `--label`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--version`, `demo`, `measures`, `completion`, help, and what happens when things go wrong in earnest."""
+"""`--version`, `demo`, `measures`, `completion`, help, and unexpected failures."""
 
 from __future__ import annotations
 

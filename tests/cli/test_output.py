@@ -1,4 +1,4 @@
-"""`--format` and `--output`: where results go, and in which format."""
+"""`--format` and `--output`: the destination and format of results."""
 
 from __future__ import annotations
 

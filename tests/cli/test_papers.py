@@ -1,4 +1,4 @@
-"""`gainful papers`: the list, what each paper takes and refuses, and the folder that it writes."""
+"""`gainful papers`: the list, options and errors of each paper, and the folder written."""
 
 from __future__ import annotations
 

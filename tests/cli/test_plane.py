@@ -1,4 +1,4 @@
-"""`gainful papers plane`, and the options that figures have."""
+"""`gainful papers plane`, and the options of figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful report`: the page is written whole, named, and opened if wanted; what cannot be done is said with a hint."""
+"""`gainful report`: the page is written whole, named and opened on request; errors have hints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful sessions --topics`: what sessions are about, from a table of their own."""
+"""`gainful sessions --topics`: session topics from a separate table."""
 
 from __future__ import annotations
 

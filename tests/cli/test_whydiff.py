@@ -1,4 +1,4 @@
-"""`gainful whydiff`: the page it prints, its options and its exit codes."""
+"""`gainful whydiff`: page, options and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people read fits the terminal, whatever the command; files and pipes have whole tables."""
+"""Output for people fits the terminal in every command; files and pipes get whole tables."""
 
 from __future__ import annotations
 

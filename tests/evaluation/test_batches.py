@@ -1,4 +1,4 @@
-"""Runs in batches: the same as of the whole frame, to the last bit, whatever the batches; and what is refused."""
+"""Runs in batches: bit-identical to whole frames for any batch size; and errors."""
 
 from __future__ import annotations
 

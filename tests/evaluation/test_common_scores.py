@@ -1,4 +1,4 @@
-"""Scores of several measures on what all of them have; reports that do not depend on the order of their input."""
+"""Scores of several measures on their common queries; reports are independent of input order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays give what the same data as dicts give, to the last bit; and what is refused."""
+"""Arrays give the same bits as dicts with the same data; and errors."""
 
 from __future__ import annotations
 

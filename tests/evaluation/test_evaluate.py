@@ -1,4 +1,4 @@
-"""What is one run, and what is several: the values of a dict say so."""
+"""Dicts of one run and of several runs are distinguished by their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations: the table adds up to the score, says what it stands on, and refuses what it cannot explain."""
+"""Explanations: tables add up to the score and state its basis; and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How figures are read, and how explanations are ordered, grouped and named."""
+"""Reading of reported numbers, and order, groups and names of explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notices: run by run, and once for what is so of many runs."""
+"""Notices: run by run, and once if many runs share them."""
 
 from __future__ import annotations
 

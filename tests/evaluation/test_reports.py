@@ -1,4 +1,4 @@
-"""Evaluations in every format, read back by code that is not ours: the same numbers, whatever the ids."""
+"""Evaluations in every format, read back by independent parsers: the same numbers for any IDs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluation returns: values after the policy, aggregates, merging, and travel between processes."""
+"""Evaluations: values under the policy, aggregates, merging, and pickling."""
 
 from __future__ import annotations
 

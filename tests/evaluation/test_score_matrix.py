@@ -1,4 +1,4 @@
-"""Score matrices: from evaluations, tables and JSON lines; always paired by id."""
+"""Score matrices from evaluations, tables and JSON lines, always paired by ID."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of sessions: whether anything is paired, what is known of sessions, and files of them."""
+"""Scores of sessions: pairing, factors, and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line that says everything that made a number."""
+"""Signatures: one line with all conventions behind a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gainful.compat.pytrec_eval beside pytrec_eval: the same keys, values and kinds of errors, without its faults."""
+"""gainful.compat.pytrec_eval compared with pytrec_eval: the same keys, values and kinds of errors, without its bugs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of HTML pages: SVG that any page may hold, names as they are, and sentences without matplotlib."""
+"""Charts in HTML: portable SVG, unchanged names, and sentences without matplotlib."""
 
 from __future__ import annotations
 

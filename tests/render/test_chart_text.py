@@ -1,4 +1,4 @@
-"""Charts as text: what stands where, and how the formats show them."""
+"""Charts as text: positions of their parts, and output in all formats."""
 
 from __future__ import annotations
 

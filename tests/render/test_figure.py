@@ -1,4 +1,4 @@
-"""Figures: drawn from the data, readable, not blank, and the same bytes for the same page."""
+"""Figures: faithful to the data, readable, not blank, and reproducible to the byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of any result as data frames: the main one, or one by its title, with types of their own."""
+"""Tables of results as data frames: the main table, or one by title, with typed columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On Spark everything is as on one machine: digits, notices, signatures and errors, whatever the partitions."""
+"""Spark gives the same digits, notices, signatures and errors as one machine, for any partitions."""
 
 from __future__ import annotations
 
