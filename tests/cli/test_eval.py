@@ -534,7 +534,8 @@ def test_notices_of_the_example(example, core):
         "notice: a: 1 judged query not answered, given the worst score (missing=zero): q3",
         "notice: a: 1 query without judgments, ignored (extra=ignore): q9",
         "notice: b: 1 query with nDCG@10, AP, R@100 undefined, given the worst score (undefined=zero): q3",
-        "notice: unjudged documents in the top 10: a 25.0%, b 25.0%; Judged@10 also counts queries without results, as 0",
+        "notice: unjudged documents in the top 10: a 25.0%, b 25.0%; "
+        "Judged@10 also counts queries without results, as 0",
     ]
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run")) == expected
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run", "--format", "jsonl")) == expected
