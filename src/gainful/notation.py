@@ -197,7 +197,7 @@ def worth_text(count: int, effective: float | None) -> str:
     """Describe the effective number of queries, if weights reduce it."""
     if effective is None or effective == count:
         return ""
-    return f", effectively {effective:,.{0 if effective >= 10 else 1}f} by weight"
+    return f", worth {effective:,.{0 if effective >= 10 else 1}f} by their weights"
 
 
 def units(number: int, unit: str) -> str:
