@@ -637,7 +637,7 @@ def test_the_help_names_every_flag_and_default(command):
     for flag in ("--measure", "--rel", "--format", "--by-query", "--places", "--baseline", "--name", "--scale"):
         assert f"{flag} " in text
     assert "[default: nDCG@10, AP, RR, P@10, R@100, Judged@10]" in text
-    assert "Cut every list after N documents; all, or a number. [default: all]" in text
+    assert "Maximum length of lists; all, or a number. [default: all]" in text
 
 
 def test_differences_in_latex_are_not_tested(command):

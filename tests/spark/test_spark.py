@@ -177,7 +177,7 @@ def test_errors(spark: Any, frames: Any) -> None:
     for systems, said in (
         ("ab", "found the text 'ab'"),
         ([], "at least one ranked document"),
-        (["a", "a"], "'a' twice"),
+        (["a", "a"], "duplicate name 'a'"),
     ):
         with pytest.raises((InputError, UsageError), match=said):
             on_spark.evaluate_runs(judged, named_runs, "AP", systems=systems)
@@ -287,11 +287,11 @@ def test_command(
     for arguments, code, said in (
         ([*by_query, "-o", at["out.parquet"]], 2, "is a directory"),
         (["eval", "qrels.txt", "nothing.parquet", "--engine", "spark"], 3, "nothing.parquet: cannot be read by Spark"),
-        (["eval", "qrels.txt", "qrels.txt", "--engine", "spark"], 3, "qrels.txt: expected parquet, CSV or JSON"),
+        (["eval", "qrels.txt", "qrels.txt", "--engine", "spark"], 3, "qrels.txt: Spark reads only parquet, CSV or JSON"),
         (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: Spark cannot read standard input"),
-        (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "expected --by-query"),
+        (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "needs --by-query"),
         ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude cannot be used with --engine spark"),
-        (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master: expected with --engine spark"),
+        (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master needs --engine spark"),
     ):
         assert command(arguments) == code
         assert said in capsys.readouterr().err

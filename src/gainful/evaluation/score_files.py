@@ -347,7 +347,7 @@ def _orientation(
             return found, f"rows are treated as {found}: {why.format(side)}"
     why = "as many rows as columns" if len(row_names) == len(columns) else "names that could be either"
     raise InputError(
-        f"{name}: ambiguous rows, queries or systems: {why}",
+        f"{name}: could not infer whether rows are queries or systems: {why}",
         f"set {option('rows', 'queries')} or {option('rows', 'systems')}",
     )
 
