@@ -182,7 +182,7 @@ def test_errors(spark: Any, frames: Any) -> None:
         with pytest.raises((InputError, UsageError), match=said):
             on_spark.evaluate_runs(judged, named_runs, "AP", systems=systems)
     refused("found DataFrame|found dict", rows={"q": {}})
-    refused("expected judged documents of every query", {"q1": {"d1": 1}, "q2": {}})
+    refused("has no judged documents", {"q1": {"d1": 1}, "q2": {}})
     for policy, said in (("missing", r"3 queries \('q"), ("extra", r"4 queries \('q"), ("undefined", "undefined for")):
         measures = ["SwetsE"] if policy == "undefined" else ["AP"]
         refused(f"run: .*{said}.*{policy}=error forbids it", policy=Policy(**{policy: "error"}), measures=measures)
@@ -287,7 +287,11 @@ def test_command(
     for arguments, code, said in (
         ([*by_query, "-o", at["out.parquet"]], 2, "is a directory"),
         (["eval", "qrels.txt", "nothing.parquet", "--engine", "spark"], 3, "nothing.parquet: cannot be read by Spark"),
-        (["eval", "qrels.txt", "qrels.txt", "--engine", "spark"], 3, "qrels.txt: Spark reads only parquet, CSV or JSON"),
+        (
+            ["eval", "qrels.txt", "qrels.txt", "--engine", "spark"],
+            3,
+            "qrels.txt: Spark reads only parquet, CSV or JSON",
+        ),
         (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: Spark cannot read standard input"),
         (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "needs --by-query"),
         ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude cannot be used with --engine spark"),
