@@ -288,7 +288,7 @@ def test_tables_and_sentences_can_be_taken_along(opened: Any) -> None:
     for name, expected in (
         (
             "Copy the answer",
-            "No clear winner: 2 of 3 may be the best; strong leads. Both systems differ significantly from weak",
+            "No clear winner: 2 of 3 systems could be best; strong leads. Both systems differ significantly from weak",
         ),
         ("Copy a link to this view", "file://"),
         ("Copy this sentence", "strong against weak, nDCG@10 over 10 of 30 queries"),

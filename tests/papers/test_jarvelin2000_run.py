@@ -130,7 +130,7 @@ def test_table_1_has_average_precision_by_level_and_differences(reading: Any) ->
             assert row["AvP"] == pytest.approx(mean)
             if run != "three":
                 assert row["points"] == pytest.approx(100 * (mean - means["three"]))
-                assert row["per cent"] == pytest.approx(100 * (mean / means["three"] - 1))
+                assert row["percent"] == pytest.approx(100 * (mean / means["three"] - 1))
 
 
 def test_table_1_has_friedmans_test_by_level(reading: Any) -> None:

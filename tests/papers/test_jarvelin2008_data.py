@@ -122,4 +122,4 @@ def test_sessions_without_judgments(capsys: pytest.CaptureFixture[str], shared_d
     assert "jarvelin2008 expects judgments of what the sessions show, found none" in capsys.readouterr().err
     cast = str(shared_data / "cast2021" / "qrels.cast2021-docs.txt")
     assert run(["papers", "jarvelin2008", "--sessions", str(folder / "results.tsv"), "--qrels", cast]) == 3
-    assert "expected sessions that are judged by topic, session, query or text, found none" in capsys.readouterr().err
+    assert "no session is judged by topic, session, query or text" in capsys.readouterr().err

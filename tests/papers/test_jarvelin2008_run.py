@@ -275,7 +275,7 @@ def test_six_queries_at_most(reading: Any) -> None:
     )
     for name in ("Figure 3", "Figure 4"):
         assert max(row["position"] for row in reading.rows(of, name, "Curves")) == 60
-        assert "the first 6 queries of sessions; the longest session has 8" in reading.section(of, name).parts
+        assert "the first 6 queries of each session are shown; the longest has 8" in reading.section(of, name).parts
     assert max(row["position"] for row in reading.rows(of, "Figure 2", "Curves")) == 80
 
 
@@ -436,17 +436,15 @@ def test_refused() -> None:
     judged = Judged(Qrels.of(GRADES), Policy())
     with pytest.raises(UsageError, match="expected sessions of at least one system, found none"):
         study(judged, {})
-    with pytest.raises(InputError, match="log: expected at least one session, found none"):
+    with pytest.raises(InputError, match="log: the input has no sessions"):
         study(judged, {"log": []})
-    with pytest.raises(InputError, match="no topic is called 'w'; there are t, u"):
+    with pytest.raises(InputError, match="unknown topic 'w'; there are t, u"):
         found(topic="w")
     with pytest.raises(UsageError, match="at_least"):
         found(at_least=0)
     with pytest.raises(InputError, match="jarvelin2008 expects grades above 0, found none"):
         study(Judged(Qrels.of({"t": {"a": 0}}), Policy()), {"log": records("one")})
-    with pytest.raises(
-        InputError, match="expected sessions that are judged by topic, session, query or text, found none"
-    ):
+    with pytest.raises(InputError, match="no session is judged by topic, session, query or text"):
         study(Judged(Qrels.of({"other": {"a": 1}}), Policy()), {"log": records("one")})
     with pytest.raises(InputError, match="expects judgments of what the sessions show, found none"):
         study(Judged(Qrels.of({"t": {"other": 1}, "u": {"other": 1}}), Policy()), {"log": records("one")})
