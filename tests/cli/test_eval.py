@@ -562,11 +562,7 @@ def test_quiet_does_not_silence_errors(example):
         (FLOAT32, "--scores float32", ["r: 2 documents tied only because scores are float32"]),
         (FLOAT32, "", []),
         (FLOAT32, "--scores float32 --order rank", []),
-        (
-            ORDER,
-            "",
-            ["r: the rank column contradicts the scores in 2 lines; order=score uses the scores"],
-        ),
+        (ORDER, "", ["r: the rank column contradicts the scores in 2 lines; order=score uses the scores"]),
         (ORDER, "--order rank", []),
         (ORDER, "--order input", []),
     ],

@@ -255,10 +255,7 @@ def test_nothing_to_leave_documents_out_of(command):
     command.write("q.txt", SEEN_QRELS)
     command.write("scores.csv", "query,a,b\n1,0,1\n2,1,1\n")
     result = command("judgments", "q.txt", "--exclude", "q.txt")
-    assert (result.code, result.err.splitlines()[0]) == (
-        2,
-        "--exclude needs runs",
-    )
+    assert (result.code, result.err.splitlines()[0]) == (2, "--exclude needs runs")
     result = command("compare", "--from", "scores.csv", "--exclude", "q.txt")
     assert (result.code, result.err) == (2, "--exclude cannot be used with --from\n")
 
@@ -310,10 +307,7 @@ def test_items_and_training(command):
         (
             {"q.txt": "1 0 a 1\r1 0 b 0\r"},
             "eval q.txt run",
-            [
-                "q.txt: expected lines that end in LF or CR LF, found CR alone",
-                "hint: convert it: tr '\\r' '\\n'",
-            ],
+            ["q.txt: expected lines that end in LF or CR LF, found CR alone", "hint: convert it: tr '\\r' '\\n'"],
         ),
         (
             {"q.txt": "1 0 a 1\n", "runs/a.res": "1 Q0 a 1 2 x\n"},

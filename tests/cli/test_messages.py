@@ -194,11 +194,7 @@ FITS, TOO_LONG = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
         (  # what cannot be shown is escaped
             QRELS,
             b"q1 Q0 d1 1 \x1b[1m\xfe t\n",
-            [
-                r"r.run:1: expected a number as score, found '\x1b[1m\xfe'",
-                r"    q1 Q0 d1 1 \x1b[1m\xfe t",
-                NUMBER_HINT,
-            ],
+            [r"r.run:1: expected a number as score, found '\x1b[1m\xfe'", r"    q1 Q0 d1 1 \x1b[1m\xfe t", NUMBER_HINT],
         ),
         (
             QRELS,
@@ -561,10 +557,7 @@ def test_judgments_are_told_before_runs(command, core):
             "--extra error",
             "r.run: 6 queries ('x0', 'x1', 'x2', 'x3', 'x4', ...) without judgments, and extra=error forbids it",
         ),
-        (
-            "--undefined error -m RR -m AP",
-            "r.run: AP is undefined for 1 query ('q3'), and undefined=error forbids it",
-        ),
+        ("--undefined error -m RR -m AP", "r.run: AP is undefined for 1 query ('q3'), and undefined=error forbids it"),
         ("--undefined error", "r.run: nDCG@10 is undefined for 1 query ('q3'), and undefined=error forbids it"),
     ],
 )
@@ -586,10 +579,7 @@ def test_what_an_error_policy_does_not_forbid(command, core):
 @pytest.mark.parametrize(
     ("measure", "lines"),
     [
-        (
-            "nDCG(gain=0-1-10)@10",
-            ["gain=0-1-10: no weight for these grades in the judgments: 0.5, 3"],
-        ),
+        ("nDCG(gain=0-1-10)@10", ["gain=0-1-10: no weight for these grades in the judgments: 0.5, 3"]),
         (
             "DCG(gain={0.5:1,1:2,3:4})",
             [

@@ -66,11 +66,7 @@ def demo(tmp_path_factory, environment):
     """The directory in which the demo ran, and what it printed."""
     directory = tmp_path_factory.mktemp("demo")
     result = subprocess.run(
-        [sys.executable, "-m", "gainful", "demo"],
-        cwd=directory,
-        env=environment(),
-        capture_output=True,
-        check=True,
+        [sys.executable, "-m", "gainful", "demo"], cwd=directory, env=environment(), capture_output=True, check=True
     )
     return directory, result.stdout.decode(), result.stderr.decode()
 
@@ -118,10 +114,7 @@ def test_demo_commands_run(demo, environment, monkeypatch):
 def test_demo_spares_other_peoples_files(command, demo):
     command.write("mine/qrels.txt", "mine")
     result = command("demo", "--out", "mine")
-    assert (result.code, result.err.splitlines()[0]) == (
-        2,
-        "mine: folder contains other files",
-    )
+    assert (result.code, result.err.splitlines()[0]) == (2, "mine: folder contains other files")
     assert (command.directory / "mine/qrels.txt").read_text() == "mine"
     shutil.copytree(demo[0] / "gainful-demo", command.directory / "new")
     assert command("demo", "--out", "new", "--seed", "3").code == 0

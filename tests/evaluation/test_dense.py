@@ -474,10 +474,7 @@ def test_what_is_refused() -> None:
             {"scores": grades, "relevance": grades, "exclude": np.zeros((2, 3))},
             r"exclude: matrix and results have different shapes\nhint: pass matrix.nonzero\(\)",
         ),
-        (
-            {"scores": grades, "relevance": grades, "exclude": np.array([[0, -1]])},
-            "exclude: expected equally many row",
-        ),
+        ({"scores": grades, "relevance": grades, "exclude": np.array([[0, -1]])}, "exclude: expected equally many row"),
         (
             {"scores": grades, "relevance": grades, "exclude": [[0, 1], [1]]},
             "exclude: lists of integers could be index",

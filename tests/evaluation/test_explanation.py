@@ -600,10 +600,7 @@ class TestFromAnEvaluation:
 @together(
     "arguments, message",
     [
-        (
-            ("AP", QRELS, RUN, "q7"),
-            r"^<dict>: query 'q7' is not judged\nhint: did you mean q1 or q2 or q3\?$",
-        ),
+        (("AP", QRELS, RUN, "q7"), r"^<dict>: query 'q7' is not judged\nhint: did you mean q1 or q2 or q3\?$"),
         (("AP", {f"q{i:03}": {"d": 1} for i in range(1, 100)}, RUN, "q01"), "hint: did you mean q001 or "),
         (("AP", QRELS, RUN, "zzzz"), r"hint: judged queries are q1, q2, q3$"),
         (("nDGC@10", QRELS, RUN, "q1"), "unknown measure 'nDGC'"),

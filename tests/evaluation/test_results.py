@@ -15,13 +15,7 @@ from gainful.data.judged import Judged
 from gainful.evaluation.results import Score
 
 # q1 is fine, q2 has nothing relevant, q3 is not answered, q4 is neither, q5 is answered with nothing.
-QRELS = {
-    "q1": {"a": 2, "b": 1, "c": 0},
-    "q2": {"a": 0},
-    "q3": {"a": 1},
-    "q4": {"a": 0},
-    "q5": {"a": 1},
-}
+QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 0}, "q3": {"a": 1}, "q4": {"a": 0}, "q5": {"a": 1}}
 RUN: dict[str, dict[str, float]] = {"q1": {"x": 3.0, "a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "q5": {}}
 AP_OF_Q1 = (1 / 2 + 2 / 3) / 2
 MEASURES = ["AP", "P@2", "SetP", "NumRel", "Judged@2"]

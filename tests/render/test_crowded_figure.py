@@ -414,10 +414,7 @@ BOX_PAGES: dict[str, tuple[Chart, ...]] = {
     "none": (replace(BOXES, groups=()),),
     "five long": (replace(BOXES, groups=LONG_GROUPS),),
     "two and four long": (replace(BOXES, groups=LONG_GROUPS[:2]), replace(BOXES, groups=LONG_GROUPS[:4])),
-    "beside points": (
-        Plot("", Axis("AP"), Axis("ADM"), points=(Points("Best", (0.1, 0.2), (0.3, 0.4)),)),
-        BOXES,
-    ),
+    "beside points": (Plot("", Axis("AP"), Axis("ADM"), points=(Points("Best", (0.1, 0.2), (0.3, 0.4)),)), BOXES),
 }
 
 

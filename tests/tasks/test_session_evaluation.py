@@ -114,7 +114,7 @@ class TestMeasures:
     def test_measures_of_sessions_are_refused_for_queries(self) -> None:
         with pytest.raises(UsageError, match="sDCG@10 evaluates sessions") as error:
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "sDCG@10")
-        assert error.value.hint == "gainful.evaluate_sessions evaluates it"
+        assert error.value.hint == "use gainful.evaluate_sessions"
         with pytest.raises(UsageError, match="requires sessions"):
             parse("sDCG@10").score([1, 2])
 
