@@ -609,7 +609,7 @@ class TestFromAnEvaluation:
     ],
 )
 def test_what_is_refused(arguments: tuple[Any, ...], message: str) -> None:
-    error = InputError if message.endswith("every grade") else UsageError
+    error = InputError if message.endswith("these grades") else UsageError
     with pytest.raises(error, match=message):
         explain(*arguments)
 

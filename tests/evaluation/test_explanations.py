@@ -280,7 +280,7 @@ def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
 def test_bad_data_are_refused_as_everywhere() -> None:
     with pytest.raises(InputError, match="expected queries that are judged"):
         explained(JUDGMENTS, {"other": {"d1": 1.0}}, "nDCG@6")
-    with pytest.raises(InputError, match="expected a weight"):
+    with pytest.raises(InputError, match="no weight for these grades"):
         explained(JUDGMENTS, RANKING, "nDCG(gain=0-1)@6")
     with pytest.raises(InputError, match="needs a rank column"):
         explained(JUDGMENTS, RANKING, "nDCG@6", policy=Policy(ties="rank"))

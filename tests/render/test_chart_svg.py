@@ -175,7 +175,7 @@ class TestMarkup:
         assert html.startswith('<figure class="gainful-chart">\n<figcaption>Who wins</figcaption>\n<svg')
         assert html.endswith('</svg>\n<p class="note">Colour: lead.</p>\n</figure>')
         assert "Box: 25% to 75%" in chart_html(BOXES) and 'class="gainful-chart wide"' in chart_html(CRITICAL)
-        assert "bands not drawn" in chart_html(plot(LONG)) and "fill-opacity" not in chart_svg(plot(LONG))
+        assert "bands are omitted" in chart_html(plot(LONG)) and "fill-opacity" not in chart_svg(plot(LONG))
 
     def test_a_page_holds_every_chart_and_follows_dark_and_light(self):
         html = ShownPage("x", tuple(CHARTS[:3]))._repr_html_()
