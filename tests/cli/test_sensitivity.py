@@ -133,7 +133,7 @@ class TestFlags:
         names = ("qrels", "deep.run", "sharp.run")
         result = files("papers", "sweep", *names, "--sweep", "2-20", "--format", "jsonl")
         assert [result.rows("Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
-        assert "takes the first place from deep at" in files("papers", "sweep", *names).out
+        assert "sharp overtakes deep" in files("papers", "sweep", *names).out
         assert files("papers", "sweep", *names, "--sweep", "9-1").code == 2
 
     @pytest.mark.parametrize(
