@@ -469,7 +469,7 @@ def test_what_is_refused() -> None:
             "expected the shape of relevant_items",
         ),
         ({"ranked_items": [[1]], "relevant_items": [np.array([2**63], np.uint64)]}, "below 2"),
-        ({"ranked_items": [[1]], "relevant_items": [[]]}, "at least one judgment"),
+        ({"ranked_items": [[1]], "relevant_items": [[]]}, "no judgments"),
         (
             {"scores": grades, "relevance": grades, "exclude": np.zeros((2, 3))},
             r"exclude: matrix and results have different shapes\nhint: pass matrix.nonzero\(\)",
@@ -483,7 +483,7 @@ def test_what_is_refused() -> None:
         ({"scores": grades, "relevance": grades, "training": ([0.5], [1])}, "training: expected whole numbers"),
         (
             {"ranked_items": [[4], [1, 2, 1]], "relevant_items": [[1], [2]]},
-            r"ranked_items\[1\]\[2\]: .*'1' again for query '1'.*ranked_items\[1\]\[0\]",
+            r"ranked_items\[1\]\[2\]: .*duplicate document '1' for query '1'.*ranked_items\[1\]\[0\]",
         ),
         (
             {"ranked_items": [[4], [-1, 2, 2]], "relevant_items": [[1], [2]]},
@@ -491,7 +491,7 @@ def test_what_is_refused() -> None:
         ),
         (
             {"ranked_items": [[1]], "relevant_items": [[1, 1]], "relevance": [[1, 2]]},
-            r"relevant_items\[0\]\[1\]: expected one grade",
+            r"relevant_items\[0\]\[1\]: conflicting grades",
         ),
     ]
     for arguments, message in cases:
