@@ -228,7 +228,7 @@ def test_errors(call: Callable[[Any], object]) -> None:
     "measure", ["P_0", "P_05,5", "ndcg.10", "ndcg_10", "G.1", "Rndcg.2", "ndcg_rel.1", "iprec_at_recall.1.0,1"]
 )
 def test_where_pytrec_eval_aborts_the_process(measure: str) -> None:
-    with pytest.raises(ValueError, match="expected|duplicate cutoff"):
+    with pytest.raises(ValueError, match=r"expected|duplicate cutoff"):
         ours.RelevanceEvaluator(QRELS, [measure])
 
 
