@@ -1,4 +1,4 @@
-"""Two evaluations that have to be the same, to the last digit and word."""
+"""Comparison of two evaluations to the last digit and word."""
 
 from __future__ import annotations
 

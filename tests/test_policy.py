@@ -1,4 +1,4 @@
-"""Every convention: its values, its default, what it does to a tiny example, and what is said about mistakes."""
+"""Conventions: values, defaults, effects on tiny examples, and errors."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
             {"q1": ["a"], "q9": ["a"], "q8": ["a"]},
             {"extra": "error"},
             "<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n"
-            "hint: extra='ignore' leaves them aside",
+            "hint: extra='ignore' ignores them",
         ),
         (
             {"q1": {"a": 1}},

@@ -1,4 +1,4 @@
-"""Runs in batches: the same as of the whole frame, to the last bit, whatever the batches; and what is refused."""
+"""Runs in batches: bit-identical to whole frames for any batch size; and errors."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_what_else_can_be_asked(block: int) -> None:
         evaluate_batches(qrels, ranked.to_batches(max_chunksize=11), "AP", name="run"),
         evaluate(qrels, ranked, "AP", name="run"),
     )
-    with pytest.raises(UsageError, match="found run, which is gone"):
+    with pytest.raises(UsageError, match="the run run cannot be read again"):
         found.explain("AP", "q3")
 
 

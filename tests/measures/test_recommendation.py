@@ -155,7 +155,7 @@ def test_systems_of_some_users() -> None:
         compare(qrels, {"one": run, "other": run}, "Coverage(N=4)@2")
     with pytest.raises(UsageError, match=whole):
         explain("Entropy@2", qrels, run, "u1")
-    with pytest.raises(UsageError, match=r"merge: expected measures by query, found Entropy@2"):
+    with pytest.raises(UsageError, match=r"merge: Entropy@2 is a measure of all lists together"):
         evaluate(qrels, run, "Entropy@2").merge(evaluate({"u9": ["a"]}, {"u9": ["a"]}, "Entropy@2"))
 
 

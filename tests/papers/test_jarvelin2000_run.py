@@ -604,7 +604,7 @@ def test_weights_bases_and_the_last_rank_are_the_users(reading: Any) -> None:
     assert "3A: order of runs, bases 3 and e" in reading.claims(found.sections, "Section 3.7")
     with pytest.raises(UsageError, match="at: expected a rank from 20 to 200, found 10"):
         studied(qrels, runs, at=10)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="expected a weight for every grade in the judgments, found none for 3"):
+    with pytest.raises(InputError, match="no weight for these grades in the judgments: 3"):
         studied(qrels, runs, gain=["0-1-2"])  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""On Spark everything is as on one machine: digits, notices, signatures and errors, whatever the partitions."""
+"""Spark gives the same digits, notices, signatures and errors as one machine, for any partitions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_several_systems(spark: Any, frames: Any) -> None:
     with pytest.raises(UsageError, match="system: expected a column of query, document, score, system, found 'tag'"):
         on_spark.evaluate_runs(judged, results, "AP", system="tag")
     gaps = spark.createDataFrame(together.set_column(3, "system", pa.array([None] * together.num_rows, pa.string())))
-    with pytest.raises(InputError, match="a name in column 'system' of every row, found null"):
+    with pytest.raises(InputError, match="column 'system' contains null"):
         on_spark.evaluate_runs(judged, gaps, "AP", system="system")
 
 
@@ -177,12 +177,12 @@ def test_errors(spark: Any, frames: Any) -> None:
     for systems, said in (
         ("ab", "found the text 'ab'"),
         ([], "no ranked documents"),
-        (["a", "a"], "'a' twice"),
+        (["a", "a"], "duplicate name 'a'"),
     ):
         with pytest.raises((InputError, UsageError), match=said):
             on_spark.evaluate_runs(judged, named_runs, "AP", systems=systems)
     refused("found DataFrame|found dict", rows={"q": {}})
-    refused("expected judged documents of every query", {"q1": {"d1": 1}, "q2": {}})
+    refused("has no judged documents", {"q1": {"d1": 1}, "q2": {}})
     for policy, said in (("missing", r"3 queries \('q"), ("extra", r"4 queries \('q"), ("undefined", "undefined for")):
         measures = ["SwetsE"] if policy == "undefined" else ["AP"]
         refused(f"run: .*{said}.*{policy}=error forbids it", policy=Policy(**{policy: "error"}), measures=measures)
@@ -287,11 +287,15 @@ def test_command(
     for arguments, code, said in (
         ([*by_query, "-o", at["out.parquet"]], 2, "is a directory"),
         (["eval", "qrels.txt", "nothing.parquet", "--engine", "spark"], 3, "nothing.parquet: cannot be read by Spark"),
-        (["eval", "qrels.txt", "qrels.txt", "--engine", "spark"], 3, "qrels.txt: expected parquet, CSV or JSON"),
-        (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: standard input is not what Spark reads"),
-        (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "expected --by-query"),
-        ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude: not with --engine spark"),
-        (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master: expected with --engine spark"),
+        (
+            ["eval", "qrels.txt", "qrels.txt", "--engine", "spark"],
+            3,
+            "qrels.txt: Spark reads only parquet, CSV or JSON",
+        ),
+        (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: Spark cannot read standard input"),
+        (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "needs --by-query"),
+        ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude cannot be used with --engine spark"),
+        (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master needs --engine spark"),
     ):
         assert command(arguments) == code
         assert said in capsys.readouterr().err
