@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
     from gainful.io.rows import ArrowFrame
 
+#: A measure, its text, or several of either.
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 
 _T = TypeVar("_T")

@@ -222,7 +222,7 @@ class ScaledDCG(_ExpectedGain):
     """Scaled DCG: the gain a look brings if looks fall with rank as the discount of DCG does.
 
     Formula:
-        C(i) = log2(i + 1) / log2(i + 2) for i < k, so ScaledDCG@k = DCG@k / sum of 1 / log2(i + 1) for i = 1 to k
+        C(i) = log2(i + 1) / log2(i + 2), i < k; so ScaledDCG@k = DCG@k / (sum over i <= k of 1 / log2(i + 1))
 
     Conventions:
         - takes no ideal list: 1 needs k documents of the highest grade

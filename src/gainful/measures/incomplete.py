@@ -34,7 +34,7 @@ class Bpref(_OfJudged):
     """Binary preference: how often relevant documents stand above documents judged not relevant.
 
     Formula:
-        Bpref = 1/n * sum over relevant documents found of 1 - min(m, n) / min(M, n)
+        Bpref = 1/n * sum over relevant documents found of (1 - min(m, n) / min(M, n))
 
     n documents are relevant and M are judged not relevant; m of those stand above the relevant document.
 

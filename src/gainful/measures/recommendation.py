@@ -121,7 +121,7 @@ class ILD(_ByAttributes):
     """Intra-list diversity: how different are the items of a list from each other?
 
     Formula:
-        ILD@k = mean over all pairs of items among the first k of 1 - similarity of their attributes
+        ILD@k = mean over all pairs of items among the first k of (1 - similarity of their attributes)
 
     Similarity is the cosine of two sets, shared / sqrt(n * m), or with coef=jaccard shared / all of both.
 

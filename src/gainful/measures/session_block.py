@@ -36,11 +36,12 @@ class SessionDocuments(NamedTuple):
 class SessionBlock(HasCache):
     """Some sessions. Turns are numbered through the block; ranks and positions count from 1.
 
-    By session: ``queries`` how many turns it has; its turns are ``turn_offsets[i] : turn_offsets[i + 1]``
-    By turn:    ``session`` whose it is; ``position`` its place there; ``shown`` how many documents it shows;
-                ``judged_query`` which judged query its results are judged by, -1 where none does; ``scanned`` how far
-                the user looked, -1 where that is not known; ``cost`` what it cost, NaN where that is not known
-    ``documents`` are those that have a grade: of the judgments, or of the appearance itself, which beats them.
+    By session: ``queries`` is the number of turns; the turns are ``turn_offsets[i] : turn_offsets[i + 1]``.
+
+    By turn: ``session`` and ``position`` in it; ``shown``, the number of documents; ``judged_query`` whose judgments
+    apply, or -1; ``scanned``, how far the user looked, or -1 if unknown; ``cost``, or NaN if unknown.
+
+    ``documents`` have a grade: from the judgments, or their own, which takes precedence.
     """
 
     def __init__(self, judged: Judged, sessions: RankedSessions, first: int, end: int, threads: int = 1) -> None:

@@ -88,7 +88,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateReport(Showable):
-    """What a gate says of a run: its :attr:`verdict` is pass, warning, regression or refused.
+    """What a gate says of a run: its ``verdict`` is pass, warning, regression or refused.
 
     ``means`` are those of the run. ``findings`` are those of the measures, ``groups`` those of groups of queries;
     ``queries`` all that changed, those that lost most first. ``promises`` are floors, and queries that must hold.
