@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from html import escape
 
-_NAME = r"[^\W\d][\w@#']*(?:[-.][\w@#]+)*(?:[+-](?=[ )]|$))?"
+#: A word or a variable; an article belongs to the word behind it.
+_NAME = r"(?:a (?=[a-z-]{2}))?[^\W\d][\w@#']*(?:[-.][\w@#]+)*(?:[+-](?=[ )]|$))?"
 _TOKEN = re.compile(rf", divided by | (?:<=|>=|[-+*/=<>]) |[,;] |\.\.\.|\d*\.?\d+|{_NAME}|[-/*^()\[\]|=!]| +")
 #: Operators between blanks, the loosest first.
 _LEVELS = ((" = ", ", ", "; "), (", divided by ",), (" + ", " - "), (" * ", " / "))
-_CLOSING = {"(": ")", "[": "]", "|": "|"}
 _SIGNS = {"*": "·", "<=": "≤", ">=": "≥", "-": "−", "...": "…", "alpha": "α", "beta": "β", "gamma": "γ"}
 _BLANK = '<mspace width="0.28em"/>'
+_FENCE = '<mo fence="true" lspace="0" rspace="0">%s</mo>'
 
 
 def typeset(text: str) -> str:
@@ -43,21 +44,21 @@ class _Formula:
         return left
 
     def _joined(self, left: str, sign: str, right: str) -> str:
-        if sign.strip() not in ("/", ", divided by"):
-            return _row([left, _sign(sign), right])
-        return f"<mfrac>{self._bare(left)}{self._bare(right)}</mfrac>"
+        is_fraction = sign in ("/", " / ", ", divided by ")
+        return (
+            f"<mfrac>{self._bare(left)}{self._bare(right)}</mfrac>" if is_fraction else _row([left, _sign(sign), right])
+        )
 
     def _bare(self, element: str) -> str:
         return self.in_parentheses.get(element, element)
 
     def _factors(self) -> str:
         """Words and factors side by side, and comparisons among them."""
-        pieces: list[str] = []
-        ends = ("", ")", "]", *sum(_LEVELS, ()))
+        pieces, ends = [], ("", ")", "]", *sum(_LEVELS, ()))
         while self.tokens[0] not in ends and (self.tokens[0] != "|" or not pieces or pieces[-1] == _BLANK):
             if self.tokens[0] in ("sum", "mean") and self.tokens[2] == "over":
                 pieces += [self._over(), _BLANK, self.read(len(_LEVELS) - 1)]
-            elif self.tokens[0].strip() in ("<", ">", "<=", ">=", "-", "=", ""):
+            elif self.tokens[0].strip() in ("<", ">", "<=", ">=", "-", "=", "!", ""):
                 pieces.append(_sign(self.tokens.pop(0)))
             else:
                 pieces.append(self._factor())
@@ -75,26 +76,21 @@ class _Formula:
 
     def _factor(self) -> str:
         token = self.tokens.pop(0)
-        if token in _CLOSING:
+        if token in ("(", "[", "|"):
             inner = self.read()
-            result = _row([f'<mo fence="true" lspace="0" rspace="0">{end}</mo>' for end in (token, self.tokens.pop(0))])
-            result = result.replace("</mo>", f"</mo>{inner}", 1)
-            if token == "(":
-                self.in_parentheses[result] = inner
+            result = f"<mrow>{_FENCE % token}{inner}{_FENCE % self.tokens.pop(0)}</mrow>"
+            self.in_parentheses[result] = inner if token == "(" else result
         else:
-            is_article = token == "a" and self.tokens[0] == " " and len(self.tokens[1]) > 1
-            result = '<mi mathvariant="normal">a</mi>' if is_article else _name(token)
-        while self.tokens[0] in ("(", "[", "^", "/", "*", "!"):
-            sign = self.tokens[0]
-            if sign in "([":
+            result = _name(token)
+        while self.tokens[0] in ("(", "[", "^", "/", "*"):
+            if self.tokens[0] in "([":
                 inside = self._factor()
                 result = f"<msqrt>{self._bare(inside)}</msqrt>" if token == "sqrt" else _row([result, inside])
-            elif self.tokens.pop(0) == "!":
-                result += _sign("!")
-            elif sign == "^":
+            elif self.tokens[0] == "^":
+                self.tokens.pop(0)
                 result = f"<msup>{result}{self._bare(self._factor())}</msup>"
             else:
-                result = self._joined(result, sign, self._factor())
+                result = self._joined(result, self.tokens.pop(0), self._factor())
         return result
 
 
@@ -104,8 +100,8 @@ def _row(pieces: list[str]) -> str:
 
 def _sign(token: str) -> str:
     sign = token.strip()
-    blank = _BLANK if token in (", ", "; ") or not sign else ""
-    return (f"<mo>{escape(_SIGNS.get(sign, sign))}</mo>" if sign else "") + blank
+    element = f"<mo>{escape(_SIGNS.get(sign, sign))}</mo>" if sign else ""
+    return element + (_BLANK if sign in ("", ",", ";") else "")
 
 
 def _name(token: str) -> str:

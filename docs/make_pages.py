@@ -5,6 +5,7 @@ Run it through `make docs`. A test holds the files equal to what this script wou
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gainful.discounts import DISCOUNTS
@@ -48,10 +49,9 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
             lines += _differences(measure, said=name in text.sections)
     if measure.parameters():
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
-        lines += [
-            f"| `{name}` | {_default(value)} | {_meaning(measure, name)} |"
-            for name, value in measure.parameters().items()
-        ]
+        for name, value in measure.parameters().items():
+            link = f", see [choices](../choices.md#{_LISTS[name]})" if name in _LISTS else ""
+            lines += [f"| `{name}` | {_default(value)} | {about_parameter(measure, name)}{link} |"]
         lines.append("")
     lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
     return "\n".join(lines)
@@ -66,34 +66,12 @@ def _differences(measure: type[Measure], said: bool) -> list[str]:
     return [*([] if said else ["## Differs from", ""]), "| another tool | its difference |", "|---|---|", *rows, ""]
 
 
-def _meaning(measure: type[Measure], parameter: str) -> str:
-    link = f", see [choices](../choices.md#{_LISTS[parameter]})" if parameter in _LISTS else ""
-    return about_parameter(measure, parameter) + link
-
-
 def _section(name: str, text: str) -> str:
     """A docstring section as Markdown: formulas and examples are code, the rest is prose and lists."""
-    lines = text.splitlines()
-    result: list[str] = []
-    in_code = False
-    for line in lines:
-        indented = line.startswith("    ")
-        is_code = indented and (
-            name == "Formula" or line.strip().startswith((">>>", "...")) or (in_code and name == "Example")
-        )
-        if line.strip() and is_code != in_code:
-            fence = "```python" if name == "Example" else "```text"
-            result = [*result, fence] if is_code else [*_without_blank_end(result), "```", ""]
-            in_code = is_code
-        result.append(line.removeprefix("    ").rstrip())
-    result = _without_blank_end(result)
-    return "\n".join([*result, "```"] if in_code else result)
-
-
-def _without_blank_end(lines: list[str]) -> list[str]:
-    while lines and not lines[-1]:
-        lines = lines[:-1]
-    return lines
+    begins, language = ("", "text") if name == "Formula" else (">>> ", "python")
+    fenced = rf"```{language}\n\1\n```"
+    text = re.sub(rf"^( {{4}}{begins}.*(?:\n+ {{4}}.*)*)", fenced, text, flags=re.MULTILINE)
+    return re.sub("^ {4}", "", text, flags=re.MULTILINE).strip()
 
 
 def _default(value: object) -> str:
@@ -151,12 +129,15 @@ def _choices() -> str:
     lines += ["| `0-1-10-100` | the weight of its level: grade 0 gives 0, 1 gives 1, 2 gives 10, 3 gives 100 |"]
     lines += ["| `{0:0,0.3:1,1:10}` | the weight of its grade, for real grades |"]
     lines += ["| `0..3` | (g - 0) / (3 - 0): 0 up to the first grade, 1 from the second on |", ""]
+    lines += ["Negative grades and unjudged documents are worth 0 in every map."]
     lines += [
-        "Negative grades and unjudged documents are worth 0 in every map.",
         "A grade from 0 on without a weight is an error.",
         "",
+        "## Discounts",
+        "",
+        "| discount | divides a gain at rank j by | from |",
+        "|---|---|---|",
     ]
-    lines += ["## Discounts", "", "| discount | divides a gain at rank j by | from |", "|---|---|---|"]
     lines += [f"| `{name}` | {discount.formula} | {discount.source} |" for name, discount in DISCOUNTS.items()]
     for heading, flag, members in METHODS:
         lines += ["", f"## {heading}", "", f"| `--{flag}` | name | use for |", "|---|---|---|"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FunctionType
 
 import click
+from docutils import nodes
 from formulas import typeset
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
@@ -28,55 +29,62 @@ BUILD = DOCS.parent / "build"
 SOURCE = BUILD / "site-source"
 CONFIG = {
     "project": "gainful",
-    "version": gainful.__version__,
     "html_title": f"gainful {gainful.__version__}",
     "extensions": ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
     "myst_enable_extensions": ["html_image", "colon_fence", "deflist"],
     "myst_heading_anchors": 4,
     "default_role": "code",
+    "smartquotes": False,
+    "maximum_signature_line_length": 80,
     "nitpicky": True,
     # Types that are not public names have no entry.
     "nitpick_ignore_regex": [("py:(class|data|obj)", r"(?!gainful\.\w+$).*")],
     "autodoc_member_order": "bysource",
+    "autodoc_default_options": {"members": True, "inherited-members": "Exception, Mapping, tuple"},
     "autodoc_type_aliases": {name: name for name in gainful.__all__ if name.endswith("Like")},
     "python_use_unqualified_type_names": True,
-    "toc_object_entries_show_parents": "hide",
     "html_theme": "pydata_sphinx_theme",
     "html_static_path": [str(DOCS / "static")],
     "html_css_files": ["site.css"],
-    "html_show_sourcelink": False,
     "html_copy_source": False,
-    "html_theme_options": {"secondary_sidebar_items": ["page-toc"]},
+    "html_favicon": str(DOCS / "static" / "icon.svg"),
+    "html_context": {"default_mode": "auto"},
 }
 
 
 def navigation(text: str) -> str:
-    """A page with the pages that its lists and tables name, section by section, as hidden tables of contents."""
-    sections = re.split(r"^(?=##+ )", text, flags=re.MULTILINE)
-    return "".join(section + _toctree(section) for section in sections)
-
-
-def _toctree(section: str) -> str:
-    pages = re.findall(r"^(?:- |\|.*? )\[([^\]]+)\]\(((?!\.)\S+)\.(?:md|rst)\)", section, re.MULTILINE)
-    caption = re.match(r"##+ (.*)", section)
-    entries = [f"{title} <{page}>" for title, page in pages]
-    head = ["", "```{toctree}", ":hidden:", *([f":caption: {caption[1]}"] if caption else []), ""]
-    return "\n".join([*head, *entries, "```", "", ""]) if pages else ""
+    """A page with hidden tables of contents: the pages that its lists and tables name, section by section."""
+    result = ""
+    for section in re.split(r"^(?=##+ )", text, flags=re.MULTILINE):
+        pages = re.findall(r"^(?:- |\|.*? )\[([^\]]+)\]\(((?!\.)\S+)\.(?:md|rst)\)", section, re.MULTILINE)
+        caption = f":caption: {section.partition(' ')[2].partition(chr(10))[0]}\n" if section[:2] == "##" else ""
+        entries = "".join(f"{title} <{page}>\n" for title, page in pages)
+        result += section + (f"\n```{{toctree}}\n:hidden:\n{caption}\n{entries}```\n\n" if pages else "")
+    return result
 
 
 def write_sections() -> None:
     """A page per section of the list of all pages; on the first page, cards that lead to them."""
-    start, *sections = re.split(r"^## ", (SOURCE / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    cards = re.findall(r"^- .*", sections.pop(0), re.MULTILINE)
-    doors = ["- [Start](start.md): install, score two systems, compare them"]
+    start, doors, *sections = re.split(r"^## ", (SOURCE / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    cards = ["- [Start](start.md): install gainful, score two systems and compare them."]
     for section in sections:
-        title, _, text = section.partition("\n")
-        folder = re.search(r"\]\(([\w-]+)/", text)[1]  # type: ignore[index]
-        about = re.match(r"\s*([^-#][^.]*)\.", text)
-        doors.append(f"- [{title.split()[0]}]({folder}.md): {about[1] if about else 'what every part does'}")
-        (SOURCE / f"{folder}.md").write_text(navigation(f"# {title}\n{text.replace('### ', '## ')}"), encoding="utf-8")
-    shown = [f":::{{container}} cards\n{chr(10).join(each)}\n:::\n" for each in (cards, doors)]
-    (SOURCE / "index.md").write_text("\n".join([start, *shown, _toctree("\n".join(doors))]), encoding="utf-8")
+        title, about, text = re.fullmatch(r"(.*)\n\n(.*?\.)\s(.*)", section, re.DOTALL).groups()
+        folder = re.search(r"\]\(([\w-]+)/", text)[1]
+        cards.append(f"- [{title}]({folder}.md): {about}")
+        _write(SOURCE / f"{folder}.md", navigation(f"# {title}\n\n{about} {text.replace('### ', '## ')}"))
+    start += re.sub(r"<!-- cards -->\n", ":::{container} cards", f"## {doors}").rstrip() + "\n:::\n"
+    pages = ":::{container} cards\n" + "\n".join(cards) + "\n:::\n"
+    _write(SOURCE / "index.md", f"{start}\n{navigation(pages)}")
+
+
+def thumbnails(text: str) -> str:
+    """The gallery with small pictures first, which lead to its sections."""
+    found = re.findall(r"^## (.*?)$.*?!\[.*?\]\((.*?)\)", text, re.MULTILINE | re.DOTALL)
+    cards = [":::{container} cards"]
+    for title, file in found:
+        slug = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        cards.append(f'- [<img src="{file}" alt=""> {title}](#{slug})')
+    return text.replace("\n## ", "\n".join(["", *cards, ":::", "", "## "]), 1)
 
 
 class _Markdown(click.HelpFormatter):
@@ -115,13 +123,15 @@ def command_page(path: str, command: click.Command, level: int = 1) -> str:
 
 def write_commands() -> None:
     """A page per command from its declaration, and the list of them."""
-    page, lines = SOURCE / "reference" / "commands.md", []
+    page, found = SOURCE / "reference" / "commands.md", ""
     for group, commands in COMMAND_GROUPS.items():
-        lines += [f"## {group}", "", *(f"- [{name}](commands/{name}.md): {about}" for name, about in commands.items()), ""]
-        for name in commands:
-            text = command_page(f"gainful {name}", cli.get_command(click.Context(cli), name))  # type: ignore[arg-type]
-            _write(page.parent / "commands" / f"{name}.md", text)
-    _write(page, navigation(page.read_text(encoding="utf-8").replace("<!-- commands -->", "\n".join(lines))))
+        found += f"## {group}\n\n"
+        for name, about in commands.items():
+            found += f"- [{name}](commands/{name}.md): {about}\n"
+            command = cli.get_command(click.Context(cli), name)
+            _write(page.parent / "commands" / f"{name}.md", command_page(f"gainful {name}", command))
+        found += "\n"
+    _write(page, navigation(page.read_text(encoding="utf-8").replace("<!-- commands -->", found)))
 
 
 def write_api() -> None:
@@ -130,17 +140,16 @@ def write_api() -> None:
     start, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for section in sections:
         title, names = section.partition("\n")[0], re.findall(r"^- `(\w+)`", section, re.MULTILINE)
-        slug = title.lower().replace(" ", "-")
-        lines = [title, "=" * len(title), "", ".. currentmodule:: gainful", ""]
+        slug, entries = title.lower().replace(" ", "-"), ""
         for name in names:
-            value = getattr(gainful, name)
             if name.endswith("Like"):
                 about = ModuleAnalyzer.for_module(gainful._HOMES[name]).find_attr_docs()["", name]
-                lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in about), ""]
+                entries += f".. py:data:: {name}\n\n   {' '.join(about)}\n\n"
             else:
-                kind = "autofunction" if isinstance(value, FunctionType) else "autoclass"
-                lines += [f".. {kind}:: {name}", *(["   :members:", "   :inherited-members:"] if kind == "autoclass" else []), ""]
-        _write(page.parent / "api" / f"{slug}.rst", "\n".join(lines))
+                kind = "function" if isinstance(getattr(gainful, name), FunctionType) else "class"
+                entries += f".. auto{kind}:: {name}\n\n"
+        text = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: gainful\n\n{entries}"
+        _write(page.parent / "api" / f"{slug}.rst", text)
         start += f"- [{title}](api/{slug}.rst): {', '.join(f'`{name}`' for name in names)}\n"
     _write(page, navigation(start))
 
@@ -151,9 +160,11 @@ def describe_options(app: Sphinx, what: str, name: str, value: object, options: 
         lines += ["", *(f":param {name}: {how.help}" for name, (_, how) in settings_of(value.options).items())]
 
 
-def leave_out(app: Sphinx, what: str, name: str, value: object, skip: bool, options: object) -> bool | None:
-    """Members that a class has from Python, such as those of dict and Exception."""
-    return None if (getattr(value, "__module__", None) or "gainful").startswith("gainful") else True
+def unlink_measures(app: Sphinx, doctree: nodes.document) -> None:
+    """A measure such as nDCG@10 is no address of mail."""
+    for found in list(doctree.findall(nodes.reference)):
+        if found.get("refuri", "").startswith("mailto:"):
+            found.replace_self(found.children)
 
 
 def _write(path: Path, text: str) -> None:
@@ -161,24 +172,30 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def site_page(page: Path) -> str:
+    """The text of a page: links out of the documentation become plain, formulas are typeset."""
+    text, link = page.read_text(encoding="utf-8"), re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
+    text = link.sub(lambda to: to[0 if (page.parent / to[2]).resolve().is_relative_to(DOCS) else 1], text)
+    if page.parent.name == "figures":
+        text = thumbnails(text)
+    if page.parent.name == "measures":
+        formula = re.compile(r"(?<=## Formula\n\n)((?:.*\n\n)?)```text\n(.*?)```", re.DOTALL)
+        text = formula.sub(lambda found: f'{found[1]}<div class="formula">\n{typeset(found[2])}\n</div>', text)
+    return navigation(text) if page.name in ("README.md", "papers.md") else text
+
+
 def main() -> int:
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__", "static", "playground"))
     for page in SOURCE.rglob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        here = DOCS / page.relative_to(SOURCE)
-        outside = lambda link: (here.parent / link[2]).resolve().is_relative_to(DOCS)
-        text = re.sub(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)", lambda link: link[0] if outside(link) else link[1], text)
-        if here.parent.name == "measures":
-            formula = r"(## Formula\n\n(?:.*\n\n)?)```text\n(.*?)```"
-            text = re.sub(formula, lambda found: f'{found[1]}<div class="formula">\n{typeset(found[2])}\n</div>', text, flags=re.S)
-        _write(page, navigation(text) if here.name in ("README.md", "papers.md") else text)
+        _write(page, site_page(DOCS / page.relative_to(SOURCE)))
     write_sections()
     write_commands()
     write_api()
-    app = Sphinx(SOURCE, None, BUILD / "site", BUILD / "site-cache", "html", CONFIG, status=None, warningiserror=True, parallel=2)
+    folders = SOURCE, None, BUILD / "site", BUILD / "site-cache"
+    app = Sphinx(*folders, "html", CONFIG, status=None, warningiserror=True, parallel=2)
     app.connect("autodoc-process-docstring", describe_options)
-    app.connect("autodoc-skip-member", leave_out)
+    app.connect("doctree-read", unlink_measures)
     app.build(force_all=True)
     if (DOCS / "playground").is_dir():
         shutil.copytree(DOCS / "playground", BUILD / "site" / "playground", dirs_exist_ok=True)
