@@ -25,7 +25,7 @@ from gainful.cli.main import COMMAND_GROUPS, cli
 from gainful.question import settings_of
 
 DOCS = Path(__file__).parent
-BUILD = DOCS.parent / "build"
+BUILD = Path(*sys.argv[1:] or [DOCS.parent / "build"])
 SOURCE = BUILD / "site-source"
 CONFIG = {
     "project": "gainful",
