@@ -51,7 +51,8 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
         for name, value in measure.parameters().items():
             link = f", see [choices](../choices.md#{_LISTS[name]})" if name in _LISTS else ""
-            lines += [f"| `{name}` | {_default(value)} | {about_parameter(measure, name)}{link} |"]
+            default = "" if value is None else f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+            lines += [f"| `{name}` | {default} | {about_parameter(measure, name)}{link} |"]
         lines.append("")
     lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
     return "\n".join(lines)
@@ -59,11 +60,9 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
 
 def _differences(measure: type[Measure], said: bool) -> list[str]:
     """What is known beyond the docstring, tool by tool."""
-    found = differences_of(measure.name)
-    if not found:
-        return []
-    rows = [f"| {each.tool}: {each.measure} | {each} |" for each in found]
-    return [*([] if said else ["## Differs from", ""]), "| another tool | its difference |", "|---|---|", *rows, ""]
+    rows = [f"| {each.tool}: {each.measure} | {each} |" for each in differences_of(measure.name)]
+    table = [*([] if said else ["## Differs from", ""]), "| another tool | its difference |", "|---|---|", *rows, ""]
+    return table if rows else []
 
 
 def _section(name: str, text: str) -> str:
@@ -72,12 +71,6 @@ def _section(name: str, text: str) -> str:
     fenced = rf"```{language}\n\1\n```"
     text = re.sub(rf"^( {{4}}{begins}.*(?:\n+ {{4}}.*)*)", fenced, text, flags=re.MULTILINE)
     return re.sub("^ {4}", "", text, flags=re.MULTILINE).strip()
-
-
-def _default(value: object) -> str:
-    if value is None:
-        return ""
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
 def _index() -> str:
