@@ -99,7 +99,7 @@ class _Markdown(click.HelpFormatter):
         self.write(f"\n{'#' * self.level} {heading}\n")
 
     def write_text(self, text: str) -> None:
-        self.write(f"\n{_escaped(inspect.cleandoc(text))}\n")
+        self.write(f"\n{text if text.startswith('Example: ') else _escaped(inspect.cleandoc(text))}\n")
 
     def write_dl(self, rows: list[tuple[str, str]], col_max: int = 0, col_spacing: int = 0) -> None:
         self.write("".join(f"\n`{name}`\n: {_escaped(text)}\n" for name, text in rows))

@@ -70,7 +70,8 @@ def public_names() -> Iterator[str]:
         if inspect.isfunction(value):
             yield f"{name}{parameters(value)}"
         elif inspect.isclass(value):
-            yield f"class {name}"
+            made_of = "" if issubclass(value, (Warning, dict)) else ", ".join(inspect.signature(value).parameters)
+            yield f"class {name}({made_of})"
             yield from (f"    {member}" for member in members(value))
         else:
             yield name
