@@ -38,7 +38,7 @@ help:
 	@echo "make outputs      rewrite the console output that the pages quote"
 	@echo "make figures      draw the figures of the documentation's gallery"
 	@echo "make study        measure what tests and intervals do on real scores, and write the tables of the documentation"
-	@echo "make web          build the script and the style of the report's page from web/; needs node"
+	@echo "make web          build the report's script and style and the playground from web/; needs node"
 	@echo "make web-check    fail if what is committed is not what web/ builds"
 	@echo "make bench        measure speed and memory beside the peers"
 	@echo "make sanitize     run the core's tests under address and undefined-behaviour sanitizers"
@@ -116,13 +116,16 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
-web: web/node_modules/.package-lock.json
+# What the playground says of other tools comes from Python.
+web: web/node_modules/.package-lock.json $(VENV)/.testable
+	$(BIN)/python web/tools_data.py web/src/playground/tools.json
 	cd web && npx tsc && node build.mjs
 
 web-check: web/node_modules/.package-lock.json
-	cd web && npx tsc && node build.mjs ../build/web
+	cd web && npx tsc && node build.mjs ../build/web ../build/web
 	cmp build/web/report.js src/gainful/tasks/report/report.js
 	cmp build/web/report.css src/gainful/tasks/report/report.css
+	cmp build/web/index.html docs/playground/index.html
 
 bench: $(VENV)/.testable
 	@rm -f $(VENV)/.testable # what is measured is a user's install, not a developer's

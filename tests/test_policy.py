@@ -20,6 +20,7 @@ VALUES = {
     "duplicates": ("error", "first"),
     "parent": ("none",),
     "parent-of": ("run", "both"),
+    "spans": ("none",),
     "depth": ("all",),
     "unjudged": ("zero", "condensed"),
     "negative": ("judged", "unjudged"),
@@ -225,6 +226,7 @@ EFFECTS: list[tuple[tuple[str, Any, Any], dict[str, Any], float]] = [
     (JUDGES, {"judges": "mean", "grade_zero": 1}, 1),  # what they agree on, less 1; clipped one by one it would be 5/4
     (("RR", {"q": {"b": 1}}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*"}, 1 / 2),
     (("R@2", {"q": ["a#5", "b#6"]}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*", "parent_of": "both"}, 1),
+    (("R@1", {"q": {"a[0:9]": 1}}, {"q": ["a[3:12]"]}), {"spans": "0.6"}, 1),
     (("CG", *SUBTOPICS), {"subtopics": True}, 3),
     (("CG", *SUBTOPICS), {"subtopics": "no", "judges": "min"}, 1),
     (("NumRel", *SUBTOPICS), {"subtopics": "yes"}, 2),

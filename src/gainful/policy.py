@@ -91,6 +91,12 @@ class Policy:
         metavar="HOW",
     )
     parent_of: str = _choice("run both", "whose chunks stand for documents; both: those of the run and the judgments")
+    spans: str = _choice(
+        "none",
+        "credits chunks to the judged spans that they cover (ids such as doc[120:480]): share multiplies the grade by "
+        "the share covered, a number is the least share that counts",
+        metavar="HOW",
+    )
     depth: int | None = _choice("all", "cut every list after N documents; all, or a number", None)
     unjudged: str = _choice("zero condensed", "unjudged documents: gain 0 at their rank, or removed")
     negative: str = _choice("judged unjudged", "a grade below 0, after grade-zero: judged not relevant, or not judged")
@@ -184,7 +190,7 @@ class Policy:
             # Lists that stay as they came have no ties to break.
             values["ties"].index("input" if self.order == "input" else self.ties),
             float32=self.scores == "float32",
-            keep_first=self.duplicates == "first" or self.has_parents,
+            keep_first=self.duplicates == "first" or self.credits_chunks,
             depth=self.depth or 0,
             want_scores=want_scores,
             want_rows=want_rows,
@@ -195,6 +201,16 @@ class Policy:
     def has_parents(self) -> bool:
         """Whether chunks stand for their documents."""
         return self.parent != "none"
+
+    @property
+    def credits_chunks(self) -> bool:
+        """Whether chunks stand for documents or spans, of which the first chunk counts."""
+        return self.has_parents or self.spans != "none"
+
+    @property
+    def least_share(self) -> float:
+        """The least share of a span that a chunk has to cover."""
+        return float(self.spans) if self.spans[0].isdigit() else 0.0
 
     @cached_property
     def needs_rank(self) -> bool:
@@ -223,6 +239,13 @@ def _read(choice: Choice, value: object) -> object:
         return number
     if choice.name == "parent":
         return _read_parent(value)
+    if choice.name == "spans" and value not in ("none", "share"):
+        number = read_number(value, "spans")
+        if not 0 < number <= 1:
+            raise UsageError(f"spans: expected 'share' or a number above 0 and at most 1, found {number_text(number)}")
+        return number_text(number)
+    if choice.name == "spans":
+        return value
     if choice.name == "subtopics":
         return value if isinstance(value, bool) else choose(value, choice.values, "subtopics") == "yes"
     return choose(value, choice.values, choice.name)

@@ -27,7 +27,7 @@ NDCG_A = [(1 + 2 / LOG3) / (2 + 1 / LOG3), 1.0, 0.0]
 NDCG_B = [2 / (2 + 1 / LOG3), 1 / LOG3, 0.0]
 
 POLICY = (
-    "order:score|ties:docid-desc|scores:float64|duplicates:error|parent:none|parent-of:run|depth:all|unjudged:zero|negative:judged|grade-zero:0"
+    "order:score|ties:docid-desc|scores:float64|duplicates:error|parent:none|parent-of:run|spans:none|depth:all|unjudged:zero|negative:judged|grade-zero:0"
     "|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact"
 )
 FACTS = f"scale:2|queries:3|gainful:{__version__}"
@@ -146,7 +146,8 @@ def test_values_left_out_are_dashes(example):
         ["a", "q3", "-"],
         ["a", "(all)", "1.0000"],
     ]
-    assert result.out.splitlines()[-1].startswith("conventions: missing:skip, undefined:skip | scale:")
+    last = result.out.split("\n\n")[-1]
+    assert last.startswith("conventions: missing:skip, undefined:skip | scale:")
 
 
 def test_equal_runs_are_all_best(example):

@@ -108,7 +108,7 @@ def test_everything_that_reads_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "0.7500" in capsys.readouterr().out
     curves = [gainful.gain_curves(GOLD, {"a": run}, "CG", parent=PATTERN, draws=0) for run in runs.values()]
     assert str(curves[0].page()) == str(curves[1].page())
-    with pytest.raises(UsageError, match="parent cannot be used with sessions"):
+    with pytest.raises(UsageError, match="parent= cannot be used with sessions"):
         gainful.evaluate_sessions({"s": {"d": 1}}, b"s_1 Q0 d 1 1 x\n", policy={"parent": PATTERN})
 
 

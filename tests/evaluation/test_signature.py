@@ -10,7 +10,7 @@ import gainful
 from gainful import Policy, Signature, UsageError, evaluate, parse
 
 PLAIN = (
-    "order:score|ties:docid-desc|scores:float64|duplicates:error|parent:none|parent-of:run|depth:all|unjudged:zero|negative:judged|grade-zero:0|"
+    "order:score|ties:docid-desc|scores:float64|duplicates:error|parent:none|parent-of:run|spans:none|depth:all|unjudged:zero|negative:judged|grade-zero:0|"
     "judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact"
 )
 FACTS = f"scale:3|queries:50|gainful:{gainful.__version__}"
@@ -43,7 +43,7 @@ def test_the_measure_comes_with_all_its_parameters() -> None:
 
 def test_every_choice_has_its_place() -> None:
     assert str(Signature(None, OTHER, 2.5, 1, "9.9")) == (
-        "order:rank|ties:input|scores:float32|duplicates:first|parent:none|parent-of:run|depth:100|unjudged:condensed|negative:unjudged|"
+        "order:rank|ties:input|scores:float32|duplicates:first|parent:none|parent-of:run|spans:none|depth:100|unjudged:condensed|negative:unjudged|"
         "grade-zero:1.5|judges:median|subtopics:yes|missing:skip|undefined:error|extra:error|recall-cut:ceil0.9|"
         "scale:2.5|queries:1|gainful:9.9"
     )

@@ -33,8 +33,11 @@ export function divisor(discount: string, base: number | "e", rank: number): num
   }
 }
 
-export const isNormalised = (choice: Settings): boolean => choice.measure.startsWith("n");
-export const isDiscounted = (choice: Settings): boolean => choice.measure.endsWith("DCG");
+/** The measures of this family on one list. */
+export type Cumulated = "CG" | "DCG" | "nCG" | "nDCG";
+
+export const isNormalised = (choice: Pick<Settings, "measure">): boolean => choice.measure.startsWith("n");
+export const isDiscounted = (choice: Pick<Settings, "measure">): boolean => choice.measure.endsWith("DCG");
 
 /** The divisors at ranks 1 to a depth: CG and nCG have none. */
 export function divisors(choice: Settings, depth: number, into: Float64Array = new Float64Array(depth)): Float64Array {

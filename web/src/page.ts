@@ -1,6 +1,6 @@
 // What the views share.
 import type { Documents, Measure, Report } from "./decode.ts";
-import { type Child, count, h, listed, shown, svg } from "./dom.ts";
+import { type Child, count, h, listed, plain, shown, svg } from "./dom.ts";
 import type { Looks } from "./looks.ts";
 import type { Live } from "./measures.ts";
 import { haveSameControls, initial, type Patch, type State } from "./state.ts";
@@ -93,7 +93,7 @@ export const section = (id: string, title: string, ...children: (Child | Child[]
   );
 
 /** A piece of line as it is drawn in charts, before a system's name. */
-export function swatch(page: BasePage, s: number): SVGElement {
+export function swatch(page: Pick<BasePage, "looks">, s: number): SVGElement {
   const line = { x1: 1, x2: 27, y1: 5, y2: 5, stroke: `var(--hue-${s})`, "stroke-width": 2.5 };
   const dash = page.looks.dash(s, 2).join(" ");
   return svg(
@@ -110,3 +110,13 @@ export const system = (page: BasePage, s: number, most?: number): HTMLElement =>
 /** A system's name, short where it is long, that keeps its own direction of writing. */
 export const nameOf = (page: BasePage, s: number, most?: number): HTMLElement =>
   h("bdi", { title: shown(page.report.systems[s]!) }, page.looks.name(s, most));
+
+/** A grade as a colour and a digit; what is unjudged has a mark of its own. */
+export function gradeChip(levels: readonly number[], code: number): HTMLElement {
+  if (code === 1)
+    return h("span", { class: "grade unjudged", title: "unjudged" }, "?", h("span", { class: "hidden" }, " unjudged"));
+  const level = levels[code - 2]!;
+  const above = levels.filter((each) => each > 0);
+  const place = level > 0 ? Math.ceil(((above.indexOf(level) + 1) / above.length) * 4) : 0;
+  return h("span", { class: `grade g${place}`, title: `grade ${plain(level)}` }, plain(level));
+}

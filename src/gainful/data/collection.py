@@ -61,7 +61,7 @@ def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> No
     either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
     headers = [_names_in_header(source) for source in sources] if either else []
     for role, name in either.items():
-        first = name.partition(".")[0]  # of a path to what stands in an object
+        first = re.split("[.[]", name, maxsplit=1)[0]  # of a dotted path, or of a span made of several columns
         if all(h is not None and first not in h and not concerning({role: name}, h) for h in headers):
             there = dict.fromkeys(printable(", ".join(header or ()), 100) for header in headers)
             raise UsageError(
@@ -326,7 +326,7 @@ class Collection:
         self._ahead = None
         others = list(filter(None, (inputs.exclude, inputs.items, inputs.training, inputs.intents)))
         require_columns(inputs.run.columns, [qrels, *runs.values(), *others])
-        if ahead and not others and inputs.features is None and not policy.has_parents:
+        if ahead and not others and inputs.features is None and not policy.credits_chunks:
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),

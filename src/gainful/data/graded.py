@@ -26,6 +26,7 @@ from gainful.data.run import (
     join_columns,
     not_together,
 )
+from gainful.data.spans import credit_spans
 from gainful.errors import InputError, UsageError
 from gainful.frozen import dataclass, field, fields, replace
 from gainful.io.formats import FORMATS, PER_QUERY, PER_ROW
@@ -252,7 +253,7 @@ def join(
     if source.ranked is not None:
         joined, documents = source.ranked(judged)
         return _graded(name or "", source.name or "", judged, policy, joined, (), documents)
-    text = None if want_rows else source.trec_text()
+    text = None if want_rows or policy.spans != "none" else source.trec_text()
     if text is not None:
         joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
 
@@ -266,12 +267,19 @@ def join(
         progress.total += len(block)
         kept = want_scores or (want_ties and block.has_scores)
         ids = judged.qrels.query_ids
-        return join_columns(judged.index, ids, block, fitting, threads, progress, want_scores=kept, want_rows=want_rows)
+        rows = want_rows or policy.spans == "share"
+        return join_columns(judged.index, ids, block, fitting, threads, progress, want_scores=kept, want_rows=rows)
 
     join_blocks = partial(_join_blocks, judged, policy, join_block, name, source.name or "")
-    if want_rows:
+    if want_rows or policy.spans != "none":
         whole = source.read(threads)
-        return replace(join_blocks([whole]), run=whole)
+        if policy.spans == "none":
+            return replace(join_blocks([whole]), run=whole)
+        credited, share = credit_spans(whole, judged, policy.least_share)
+        graded = replace(join_blocks([credited]), run=whole if want_rows else None)
+        if policy.spans == "share":
+            graded = replace(graded, hit_grade=graded.hit_grade * share[graded.row[graded.hit_place]])
+        return graded
     try:
         # A join has something for each of the judged queries: it should not be more than what there is to join.
         block = min(BLOCK, max_list_bytes() // PER_ROW)

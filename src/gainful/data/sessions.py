@@ -22,7 +22,7 @@ from gainful.data.session_table import (
     sessions_of_objects,
     sessions_of_run,
 )
-from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.errors import InputError, UsageError, option
 from gainful.frozen import dataclass, fields, replace
 from gainful.io.formats import Reading
 from gainful.io.records import read_topics
@@ -330,8 +330,8 @@ class RankedSessions(NamedTuple):
 
 def rank_sessions(judged: Judged, sessions: Sessions, judged_by: str, threads: int = 1) -> RankedSessions:
     """Orders every list by the policy and finds what judges it."""
-    if judged.policy.has_parents:
-        raise UsageError(f"{for_asker('--parent', 'parent')} cannot be used with sessions")
+    if judged.policy.credits_chunks:
+        raise UsageError(f"{option('parent' if judged.policy.has_parents else 'spans')} cannot be used with sessions")
     lists = sessions.lists
     settled = fitting_policy(lists, judged.policy)
     if settled.order == "rank" and lists.has_ranks and len(lists):

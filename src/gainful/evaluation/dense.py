@@ -266,7 +266,7 @@ class _Ranks(NamedTuple):
         as_32, place = value.dtype == np.float32, np.argsort(by_text(width))
         tie = {"docid-desc": -place, "docid-asc": place, "input": np.arange(width)}.get(policy.ties)
         is_rounded = policy.scores == "float32" and not as_32
-        if tie is None or policy.order != "score" or policy.depth or policy.has_parents or is_rounded:
+        if tie is None or policy.order != "score" or policy.depth or policy.credits_chunks or is_rounded:
             return None
         cutoffs = [0 if "cutoff" in m.exempt or condenses(m, policy) else m.rank_cutoff or 0 for m in measures]
         grade, seen = truth.value if truth.item is None and all(cutoffs) else None, max(_TOP, *cutoffs)

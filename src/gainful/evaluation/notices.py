@@ -162,8 +162,11 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
     lines = []
     if facts.duplicate_count:
         what, why = ("repeated document", "duplicates=first")
-        if policy.has_parents:
-            what, why = "chunk", "a document counts where its first chunk stands (parent)"
+        if policy.credits_chunks:
+            what = "chunk"
+            why = "a span counts at its first chunk (spans)"
+            if policy.has_parents:
+                why = "a document counts where its first chunk stands (parent)"
         lines.append(f"{count_of(facts.duplicate_count, what)} dropped ({why})")
     place = facts.relevant_place
     if place is not None and place > _LATE:

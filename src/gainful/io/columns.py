@@ -98,6 +98,8 @@ LOOKS_LIKE_JUDGMENTS = "this looks like judgments, which come first; runs come a
 LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them"
 #: A log has at least one of these.
 _LOG_NEEDED = ("time", "text", "query")
+#: A name for documents made of three: document, start and end.
+SPAN = re.compile(r"(.+)\[(.+):(.+)\]")
 #: Columns of distances: the smallest comes first.
 NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}

@@ -16,6 +16,7 @@ from gainful.io.columns import (
     LOOKS_LIKE_JUDGMENTS,
     NAMES,
     NEAREST_FIRST,
+    SPAN,
     OfEitherSide,
     ParentColumn,
     find_role,
@@ -85,12 +86,18 @@ _SHAPES = (
 
 
 def value_at(value: Any, path: str) -> Any:
-    """What stands at a dotted path of keys or attributes; None where nothing does.
+    """What stands at a dotted path of keys or attributes, or the id of a span made of three; None where nothing does.
 
     >>> value_at({"metadata": {"chunk_id": "c1"}}, "metadata.chunk_id"), value_at({"a.b": 1}, "a.b"), value_at({}, "a")
     ('c1', 1, None)
+    >>> value_at({"file": "a.pdf", "at": {"from": 120, "to": 480}}, "file[at.from:at.to]")
+    'a.pdf[120:480]'
     """
-    first, _, rest = ("", "", "") if isinstance(value, Mapping) and path in value else path.partition(".")
+    is_key = isinstance(value, Mapping) and path in value
+    if not is_key and (span := SPAN.fullmatch(path)):
+        document, start, end = (value_at(value, part) for part in span.groups())
+        return None if document is None or start is None or end is None else f"{document}[{start}:{end}]"
+    first, _, rest = ("", "", "") if is_key else path.partition(".")
     name = first or path
     inside = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
     return value_at(inside, rest) if rest and inside is not None else inside
@@ -127,10 +134,13 @@ def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
 
 
 def _with_paths(value: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """An object with what stands at the dotted paths that columns name, under these names."""
-    paths = [name for name in columns.values() if isinstance(name, str) and "." in name and name not in value]
-    found = {name: value_at(value, name) for name in paths}
-    return {**value, **{name: each for name, each in found.items() if each is not None}}
+    """Return an object with the values at the dotted paths that columns name; a span takes the place of its parts."""
+    paths = [name for name in columns.values() if isinstance(name, str) and name not in value]
+    spans = {name: span.groups() for name in paths if (span := SPAN.fullmatch(name))}
+    paths = [name for name in paths if "." in name or name in spans]
+    found = {name: each for name in paths if (each := value_at(value, name)) is not None}
+    parts = {part for name in found for part in spans.get(name, ())}
+    return {**{key: each for key, each in value.items() if key not in parts}, **found}
 
 
 def refuse_plain(columns: Mapping[str, Any], where: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import InputError, UsageError, option
-from gainful.io.columns import ParentColumn
+from gainful.io.columns import NAMES, SPAN, ParentColumn, is_called, names_of
 from gainful.io.formats import (
     FORMATS,
     PER_QUERY,
@@ -28,6 +28,7 @@ from gainful.io.formats import (
 from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
 from gainful.io.sources import Text, as_source, max_list_bytes, open_source, require_memory
 from gainful.kernel.arrays import offsets_of
+from gainful.notation import NUMBER
 
 if TYPE_CHECKING:
     from gainful.io.session_records import SessionContent
@@ -43,6 +44,8 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
     """The rows of judgments or of a run: a path, bytes, a dict, a list of dicts as JSON lines have them, a data frame,
     a folder, or the id of a collection. ``name`` is what messages call a value that is no file."""
     # Readers are loaded where they are needed: most commands take TREC text, which needs none of these.
+    if any(isinstance(each, str) and SPAN.fullmatch(each) for each in how.columns.values()):
+        value, name = _objects_of_table(value, how, run, name)
     if isinstance(value, Mapping):
         return read_dict(value, name or "<dict>", how.columns, run=run, grades=how.grades)
     if isinstance(value, (list, tuple)) and (run or (value and isinstance(value[0], dict))):
@@ -69,6 +72,27 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
     if format_.per_line:
         text.require_memory(format_.per_line, PER_QUERY * len(rows.query_ids))
     return rows
+
+
+def _objects_of_table(value: object, how: Reading, run: bool, name: str | None) -> tuple[object, str | None]:
+    """The rows of a table or frame as objects, in which ids are made of several columns; anything else as it is."""
+    from gainful.io.records import read_records
+
+    if not is_frame(value):
+        if isinstance(value, (Mapping, list, tuple)):
+            return value, name
+        value = open_source(as_source(value, "a Run" if run else "Qrels"))
+        if format_of(value, how, run=run) not in ("csv", "tsv", "parquet"):
+            return value, name
+    name = name or str(getattr(value, "name", "<frame>"))
+    values = [name for role in ("grade", "score", "rank") for name in (how.columns.get(role, role), *NAMES[role])]
+    return [
+        {
+            key: float(cell) if isinstance(cell, str) and is_called(key, values) and NUMBER.fullmatch(cell) else cell
+            for key, cell in record.values.items()
+        }
+        for record in read_records(value, name, names_of(run)["query"])
+    ], name
 
 
 def read_dict(

@@ -1,5 +1,6 @@
 // The controls that all views follow: gains of grades, discount, depth, average, and presets.
 import { button, choices, h, listed, plain, say } from "../dom.ts";
+import { readNumber, slider } from "../fields.ts";
 import { isDiscounted, isNormalised } from "../measures.ts";
 import { type BasePage, liveName, type View } from "../page.ts";
 import { controlsOf, initial, measuresOf, type Patch, readBase, type State } from "../state.ts";
@@ -79,49 +80,6 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
     measures.map((measure, i) => h("label", {}, radios[i], h("span", {}, measure))),
   );
 
-  /** A slider and a box for typing, which say the same. What cannot be read is marked until something is set. */
-  function slider<T extends number | "e">(
-    label: string,
-    [low, high, step]: [number, number, number],
-    read: (text: string) => T | null,
-    set: (value: T) => void,
-    title?: string,
-  ) {
-    const range = h("input", {
-      type: "range",
-      min: low,
-      max: high,
-      step,
-      "aria-label": `${label}, slider`,
-      oninput: () => set(Number(range.value) as T),
-    });
-    const box = h("input", {
-      type: "text",
-      "aria-label": label,
-      inputmode: "decimal",
-      onchange: () => {
-        const found = read(box.value);
-        if (found === null) box.setAttribute("aria-invalid", "true");
-        else set(found);
-      },
-    });
-    const draw = (value: T, isUsed = true, top = high): void => {
-      box.disabled = range.disabled = !isUsed;
-      box.removeAttribute("aria-invalid");
-      if (document.activeElement !== box || read(box.value) !== value)
-        box.value = value === "e" ? value : plain(value as number);
-      const number = value === "e" ? Math.E : (value as number);
-      range.max = String(top);
-      range.value = String(number);
-      const at = Math.min(1, Math.max(0, (number - low) / (top - low || 1)));
-      range.style.setProperty("--at", `${(100 * at).toFixed(1)}%`);
-    };
-    return { node: h("div", { class: "slider", title }, h("span", { class: "label" }, label), range, box), draw };
-  }
-  const readNumber =
-    (low: number) =>
-    (text: string): number | null =>
-      text.trim() && Number.isFinite(Number(text)) && Number(text) >= low ? Number(text) : null;
   const baseSlider = (label: string, set: (base: number | "e") => void, title = "A number above 1, or e") =>
     slider(label, [1.1, 20, 0.1], readBase, set, title);
 

@@ -18,23 +18,12 @@ import {
 } from "../dom.ts";
 import type { Documents } from "../decode.ts";
 import { eachIdealLevel, isNormalised, levelOrder } from "../measures.ts";
-import { liveName, type Page, system, type View } from "../page.ts";
+import { gradeChip, liveName, type Page, system, type View } from "../page.ts";
 import { discountText } from "./controls.ts";
 import { chosenQueries } from "./queries.ts";
 
 const FIRST = 20;
 const ROW = 30; // height of a row of the lists, as in the style sheet
-
-/** A grade as a colour and a digit; what is unjudged has a mark of its own. */
-export function gradeChip(page: Page, code: number): HTMLElement {
-  if (code === 1)
-    return h("span", { class: "grade unjudged", title: "unjudged" }, "?", h("span", { class: "hidden" }, " unjudged"));
-  const { levels } = page.report;
-  const level = levels[code - 2]!;
-  const above = levels.filter((each) => each > 0);
-  const place = level > 0 ? Math.ceil(((above.indexOf(level) + 1) / above.length) * 4) : 0;
-  return h("span", { class: `grade g${place}`, title: `grade ${plain(level)}` }, plain(level));
-}
 
 export function query(page: Page): View {
   const { report } = page;
@@ -145,7 +134,7 @@ export function query(page: Page): View {
             "li",
             { class: r + 1 === page.state.depth ? "cut" : null },
             h("span", { class: "rank" }, String(r + 1)),
-            gradeChip(page, code(s, q, r)),
+            gradeChip(report.levels, code(s, q, r)),
             documentName(documents, q, id),
             id && pair.length > 1 ? move(r, there) : null,
           ),
@@ -313,7 +302,7 @@ export function query(page: Page): View {
         const found = documentName(documents, q, id + 1, `a document judged ${plain(report.levels[level]!)}`);
         rows.push([
           r + 1,
-          gradeChip(page, level + 2),
+          gradeChip(report.levels, level + 2),
           plain(state.gains[level]!),
           found,
           ...pair.map((s) => rankIn(s, id)),

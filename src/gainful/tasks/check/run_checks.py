@@ -20,6 +20,7 @@ from gainful.data.judged import Judged
 from gainful.data.near_misses import NearMiss, near_miss
 from gainful.data.parents import chunks_of
 from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join_columns
+from gainful.data.spans import credit_spans
 from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
@@ -126,9 +127,11 @@ class InspectedRun:
         self.name, self.judged = name, judged
         self.places: TextPlaces | RowPlaces
         source = source.credited(policy)
-        text = source.trec_text()
+        text = source.trec_text() if policy.spans == "none" else None
         if text is None:
             run = source.read(threads)
+            if policy.spans != "none":
+                run, _ = credit_spans(run, judged, policy.least_share)
             progress.total += len(run)
             ids, fitting = judged.qrels.query_ids, fitting_policy(run, judged.policy)
             joined = join_columns(judged.index, ids, run, fitting, threads, progress, want_facts=True)
@@ -208,7 +211,7 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
         example, severity = at_query(lists["query_ids"][shortest], detail), _if_many(_count(short), _MANY_SHORT * total)
         yield run.found("short-lists", _count(short), total, example, severity=severity)
     repeats = lists["duplicates"]
-    if repeats.any() and not run.policy.has_parents:
+    if repeats.any() and not run.policy.credits_chunks:
         later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
         example = at_row(later, " again" + (f" (first: {first.place})" if first.place else ""))
         kept = {"severity": "note", "consequence": "duplicates=first keeps the best ranked of them."}
