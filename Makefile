@@ -96,8 +96,12 @@ test: format
 docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py
 
+$(VENV)/.documented: $(BIN)/python $(SOURCES)
+	$(PIP) install ".[docs]"
+	@touch $@
+
 # Nothing is fetched: not when the site is built, nor when its pages are opened.
-site: $(VENV)/.testable
+site: $(or $(wildcard $(VENV)/.testable),$(VENV)/.documented)
 	$(BIN)/python docs/make_site.py
 
 # What commands print in the pages, written anew: look at the difference before committing it.

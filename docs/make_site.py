@@ -26,7 +26,7 @@ from gainful.question import settings_of
 
 DOCS = Path(__file__).parent
 BUILD = Path(*sys.argv[1:] or [DOCS.parent / "build"])
-SOURCE = BUILD / "site-source"
+SOURCE, SITE = BUILD / "site-source", BUILD / "site"
 CONFIG = {
     "project": "gainful",
     "html_title": f"gainful {gainful.__version__}",
@@ -125,12 +125,11 @@ def write_commands() -> None:
     """A page per command from its declaration, and the list of them."""
     page, found = SOURCE / "reference" / "commands.md", ""
     for group, commands in COMMAND_GROUPS.items():
-        found += f"## {group}\n\n"
+        found += f"\n## {group}\n\n"
         for name, about in commands.items():
             found += f"- [{name}](commands/{name}.md): {about}\n"
             command = cli.get_command(click.Context(cli), name)
             _write(page.parent / "commands" / f"{name}.md", command_page(f"gainful {name}", command))
-        found += "\n"
     _write(page, navigation(page.read_text(encoding="utf-8").replace("<!-- commands -->", found)))
 
 
@@ -176,6 +175,7 @@ def site_page(page: Path) -> str:
     """The text of a page: links out of the documentation become plain, formulas are typeset."""
     text, link = page.read_text(encoding="utf-8"), re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
     text = link.sub(lambda to: to[0 if (page.parent / to[2]).resolve().is_relative_to(DOCS) else 1], text)
+    text = re.sub(r"\[([^\]]+)\]\(([^)]*playground/[^)]*)\)", r'<a href="\2">\1</a>', text)  # copied as it is
     if page.parent.name == "figures":
         text = thumbnails(text)
     if page.parent.name == "measures":
@@ -192,13 +192,12 @@ def main() -> int:
     write_sections()
     write_commands()
     write_api()
-    folders = SOURCE, None, BUILD / "site", BUILD / "site-cache"
-    app = Sphinx(*folders, "html", CONFIG, status=None, warningiserror=True, parallel=2)
+    app = Sphinx(SOURCE, None, SITE, BUILD / "site-cache", "html", CONFIG, None, warningiserror=True, parallel=2)
     app.connect("autodoc-process-docstring", describe_options)
     app.connect("doctree-read", unlink_measures)
     app.build(force_all=True)
     if (DOCS / "playground").is_dir():
-        shutil.copytree(DOCS / "playground", BUILD / "site" / "playground", dirs_exist_ok=True)
+        shutil.copytree(DOCS / "playground", SITE / "playground", dirs_exist_ok=True)
     return app.statuscode
 
 

@@ -271,6 +271,10 @@ def test_generated_pages_are_current() -> None:
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
 
 
+def test_what_builds_the_documentation_stays_short() -> None:
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "docs").glob("*.py")) <= 600
+
+
 def test_version_is_said_once() -> None:
     import tomllib
 
