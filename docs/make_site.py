@@ -73,8 +73,8 @@ def write_sections() -> None:
         cards.append(f"- [{title}]({folder}.md): {about}")
         _write(SOURCE / f"{folder}.md", navigation(f"# {title}\n\n{about} {text.replace('### ', '## ')}"))
     start += re.sub(r"<!-- cards -->\n", ":::{container} cards", f"## {doors}").rstrip() + "\n:::\n"
-    pages = ":::{container} cards\n" + "\n".join(cards) + "\n:::\n"
-    _write(SOURCE / "index.md", f"{start}\n{navigation(pages)}")
+    pages = "\n\n:::{container} cards\n" + "\n".join(cards) + "\n:::\n"
+    _write(SOURCE / "index.md", f"{start}\n{navigation('## All pages' + pages)}")
 
 
 def thumbnails(text: str) -> str:
@@ -88,9 +88,7 @@ def thumbnails(text: str) -> str:
 
 
 class _Markdown(click.HelpFormatter):
-    """What click writes as help, as Markdown."""
-
-    level = 2
+    """What click writes as help, as Markdown; headings have a level."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         self.write(f"```text\n{prog} {args}\n```\n")
@@ -99,14 +97,16 @@ class _Markdown(click.HelpFormatter):
         self.write(f"\n{'#' * self.level} {heading}\n")
 
     def write_text(self, text: str) -> None:
-        self.write(f"\n{text if text.startswith('Example: ') else _escaped(inspect.cleandoc(text))}\n")
+        self.write(f"\n{_escaped(inspect.cleandoc(text))}\n")
 
     def write_dl(self, rows: list[tuple[str, str]], col_max: int = 0, col_spacing: int = 0) -> None:
         self.write("".join(f"\n`{name}`\n: {_escaped(text)}\n" for name, text in rows))
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"`[^`]*`|[*_<>\[\]|]", lambda found: found[0] if found[0][0] == "`" else "\\" + found[0], text)
+    """The text without Markdown, but for code; examples become code later."""
+    kept = r"(`[^`]*`|^Example: .*)|([*_<>\[\]|])"
+    return re.sub(kept, lambda found: found[1] or "\\" + found[2], text, flags=re.MULTILINE)
 
 
 def command_page(path: str, command: click.Command, level: int = 1) -> str:
