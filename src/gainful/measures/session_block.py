@@ -36,10 +36,9 @@ class SessionDocuments(NamedTuple):
 class SessionBlock(HasCache):
     """Some sessions. Turns are numbered through the block; ranks and positions count from 1.
 
-    By session: ``queries`` is the number of turns; the turns are ``turn_offsets[i] : turn_offsets[i + 1]``.
-
-    By turn: ``session`` and ``position`` in it; ``shown``, the number of documents; ``judged_query`` whose judgments
-    apply, or -1; ``scanned``, how far the user looked, or -1 if unknown; ``cost``, or NaN if unknown.
+    ``queries`` is each session's number of turns; they are ``turn_offsets[i] : turn_offsets[i + 1]``. Each turn has a
+    ``session`` and a ``position`` in it; ``shown``, its number of documents; ``judged_query`` whose judgments apply, or
+    -1; ``scanned``, how far the user looked, or -1 if unknown; ``cost``, or NaN if unknown.
 
     ``documents`` have a grade: from the judgments, or their own, which takes precedence.
     """
