@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
     from gainful.io.rows import ArrowFrame
 
-#: A measure, its text, or several of either.
-MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
+MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]  #: A measure, its text, or several of either.
 
 _T = TypeVar("_T")
 
