@@ -1,7 +1,7 @@
 """Typeset the formulas of measures as MathML, which browsers draw without a script or a font of their own.
 
-A docstring has them as text: `ERR = sum over ranks i of 1/i * S[i]`. Words are prose, single letters are variables, and
-an operator has blanks around it; without blanks, `/` and `*` join only what touches them.
+Docstrings have them as text: `ERR = sum over ranks i of 1/i * S[i]`. Words are prose and single letters are variables.
+Operators are surrounded by blanks; without blanks, `/` and `*` bind more tightly.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-#: A word or a variable; an article belongs to the word behind it.
+#: A word or a variable; an article is read with the next word.
 _NAME = r"(?:a (?=[a-z-]{2}))?[^\W\d][\w@#']*(?:[-.][\w@#]+)*(?:[+-](?=[ )]|$))?"
 _TOKEN = re.compile(rf", divided by | (?:<=|>=|[-+*/=<>]) |[,;] |\.\.\.|\d*\.?\d+|{_NAME}|\S| +")
 #: Operators between blanks, the loosest first.
@@ -34,7 +34,7 @@ class _Formula:
         self.in_parentheses: dict[str, str] = {}
 
     def read(self, level: int = 0) -> str:
-        """A level's operators and what they join, up to what ends it."""
+        """Read a chain of operators of one level and their operands."""
         if level == len(_LEVELS):
             return self._factors()
         left = self.read(level + 1)
@@ -64,8 +64,8 @@ class _Formula:
         return _row(pieces)
 
     def _over(self) -> str:
-        """A sum or mean, with what it runs over below. Its term begins with a symbol if it has any: behind
-        "ranks i of judged documents of p^i" it is p^i."""
+        """Read a sum or mean with its index set below. The term is the first symbol after "of", if there is one: in
+        "sum over ranks i of judged documents of p^i" the term is p^i."""
         ends = [i for i, token in enumerate(self.tokens) if token == "of" and i > 3]
         end = next((i for i in ends if not re.fullmatch("[a-z-]{2,}", self.tokens[i + 2])), ends[0])
         sign = "∑" if self.tokens[0] == "sum" else self.tokens[0]

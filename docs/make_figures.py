@@ -32,7 +32,7 @@ PAPERS_DATA = {
 }
 #: The systems that each agent tries, in this order.
 AGENTS = {"keyword": ("tfidf", "bm25", "hybrid"), "neural": ("dense", "hybrid", "reranker")}
-#: Of each session its id, its topic, the results of possible queries, and how many results the user reads.
+#: Per session: id, topic, results of the possible queries, number of results read.
 _Sessions = Iterable[tuple[str, str, list[list[str]], int]]
 
 
@@ -59,8 +59,8 @@ def write_sessions() -> None:
 def write_users() -> None:
     """Write the sessions of 15 users with each of two systems and four topics, as in jarvelin2008.
 
-    A user's first queries are unlucky: their results begin at rank 40, 30, ... of the system's. Users stop at the
-    second document of grade 3 in what they look at, a top 3 to a top 7.
+    A user's first queries are unlucky: their results begin at rank 40, 30, ... of the system's. Users look
+    at the top 3 to the top 7 of each and stop at their second document of grade 3.
     """
     demo = simulate()
     for system in ("bm25", "hybrid"):

@@ -1,7 +1,7 @@
-"""Build the site from the Markdown pages. They stay as they are; what only a site needs is added to a copy of them.
+"""Build the site from a copy of the Markdown pages.
 
-Run it through `make site`. The copy gets navigation from the lists that the pages have, a page per command and per
-section of api.md, and typeset formulas.
+Run it through `make site`. The copy gets navigation (from the lists on the pages), typeset formulas, a page per command
+and a page per section of api.md.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CONFIG = {
 
 
 def navigation(text: str) -> str:
-    """A page with hidden tables of contents: the pages that its lists and tables name, section by section."""
+    """Add a hidden table of contents to each section: the pages that its lists and tables name."""
     result = ""
     for section in re.split(r"^(?=##+ )", text, flags=re.MULTILINE):
         pages = re.findall(r"^(?:- |\|.*? )\[([^\]]+)\]\(((?!\.)\S+)\.(?:md|rst)\)", section, re.MULTILINE)
@@ -64,7 +64,7 @@ def navigation(text: str) -> str:
 
 
 def write_sections() -> None:
-    """A page per section of the list of all pages; on the first page, cards that lead to them."""
+    """Write a page per section of the list of all pages; the first page gets cards that lead to them."""
     start, doors, *sections = re.split(r"^## ", (SOURCE / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     cards = ["- [Start](start.md): install gainful, score two systems and compare them."]
     for section in sections:
@@ -78,7 +78,7 @@ def write_sections() -> None:
 
 
 def thumbnails(text: str) -> str:
-    """The gallery with small pictures first, which lead to its sections."""
+    """Add small pictures that lead to the sections of the gallery."""
     found = re.findall(r"^## (.*?)$.*?!\[.*?\]\((.*?)\)", text, re.MULTILINE | re.DOTALL)
     cards = [":::{container} cards"]
     for title, file in found:
@@ -88,7 +88,7 @@ def thumbnails(text: str) -> str:
 
 
 class _Markdown(click.HelpFormatter):
-    """What click writes as help, as Markdown; headings have a level."""
+    """A click formatter that writes help as Markdown; headings have a level."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         self.write(f"```text\n{prog} {args}\n```\n")
@@ -104,13 +104,13 @@ class _Markdown(click.HelpFormatter):
 
 
 def _escaped(text: str) -> str:
-    """The text without Markdown, but for code; examples become code later."""
+    """Escape Markdown outside of code and examples."""
     kept = r"(`[^`]*`|^Example: .*)|([*_<>\[\]|])"
     return re.sub(kept, lambda found: found[1] or "\\" + found[2], text, flags=re.MULTILINE)
 
 
 def command_page(path: str, command: click.Command, level: int = 1) -> str:
-    """What `--help-all` prints of a command and of those in it."""
+    """Return the full help of a command and of its subcommands."""
     context = click.Context(command, info_name=path)
     context.meta[help_groups._FULL] = True
     formatter = _Markdown()
@@ -122,7 +122,7 @@ def command_page(path: str, command: click.Command, level: int = 1) -> str:
 
 
 def write_commands() -> None:
-    """A page per command from its declaration, and the list of them."""
+    """Write a page per command from its declaration, and the list of all commands."""
     page, found = SOURCE / "reference" / "commands.md", ""
     for group, commands in COMMAND_GROUPS.items():
         found += f"\n## {group}\n\n"
@@ -134,7 +134,7 @@ def write_commands() -> None:
 
 
 def write_api() -> None:
-    """A page per section of the list of public names, from docstrings and types."""
+    """Write a page per section of the list of public names, from docstrings and types."""
     page = SOURCE / "reference" / "api.md"
     start, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for section in sections:
@@ -154,13 +154,13 @@ def write_api() -> None:
 
 
 def describe_options(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
-    """The options of a public function in the words of their declaration."""
+    """Describe the options of a public function by the help of their declarations."""
     if what == "function" and hasattr(value, "options"):
         lines += ["", *(f":param {name}: {how.help}" for name, (_, how) in settings_of(value.options).items())]
 
 
 def unlink_measures(app: Sphinx, doctree: nodes.document) -> None:
-    """A measure such as nDCG@10 is no address of mail."""
+    """Remove links from measures such as nDCG@10, which look like e-mail addresses."""
     for found in list(doctree.findall(nodes.reference)):
         if found.get("refuri", "").startswith("mailto:"):
             found.replace_self(found.children)
@@ -172,7 +172,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def site_page(page: Path) -> str:
-    """The text of a page: links out of the documentation become plain, formulas are typeset."""
+    """Return the text of a page with typeset formulas and without links to files outside the documentation."""
     text, link = page.read_text(encoding="utf-8"), re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)\)")
     text = link.sub(lambda to: to[0 if (page.parent / to[2]).resolve().is_relative_to(DOCS) else 1], text)
     text = re.sub(r"\[([^\]]+)\]\(([^)]*playground/[^)]*)\)", r'<a href="\2">\1</a>', text)  # copied as it is

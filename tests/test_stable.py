@@ -1,4 +1,4 @@
-"""What docs/reference/stable.md promises is as stable.txt records it.
+"""The promises of docs/reference/stable.md hold: signatures and formats equal those recorded in stable.txt.
 
 Run `GAINFUL_RENEW_STABLE=1 python -m pytest tests/test_stable.py` after an intended change, look at the difference, and
 name it in the changelog.

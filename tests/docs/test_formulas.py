@@ -1,4 +1,4 @@
-"""Formulas on the site say what they say as text."""
+"""Typeset formulas equal their text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_nothing_is_lost_or_moved(measure: str) -> None:
 
 
 def written(element: ElementTree.Element) -> str:
-    """The text of an element; operands of fractions, powers, sums and roots stand apart."""
+    """The text of an element; operands of fractions, powers, sums and roots are separated."""
     inner = [written(child) + (child.tail or "") for child in element]
     if element.tag in ("mfrac", "msup", "munder", "msqrt"):
         return f"<{element.tag}>{';'.join(inner)}</{element.tag}>"

@@ -1,4 +1,4 @@
-"""The workflows run what the project has, on the Pythons that it names, with actions of a version that is named."""
+"""Workflows test every supported Python, run targets that exist, and pin the versions of actions."""
 
 from __future__ import annotations
 
