@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# The first of these versions that there is.
+# The first of these versions that is installed.
 find_python = $(shell for version in $(1); do for each in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python; do \
   "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; done)
 OLDEST_PYTHON ?= $(call find_python,3.11)
@@ -11,7 +11,7 @@ NEWEST_PYTHON ?= $(call find_python,3.13 3.12 3.11)
 BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
 SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name 'report.*')
 
-# A file's tests run in one process, one after the other, so that what they share is made once; files in the given order.
+# Tests of a file run in one process, so that fixtures are created once; files run in the given order.
 PYTEST := pytest -n 2 --dist loadfile --no-loadscope-reorder -q
 # What a developer's install needs, but gainful itself.
 NEEDED = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
@@ -28,33 +28,33 @@ CORES_SECONDS ?= 60
 .PHONY: help demo test lint format types suite docs site outputs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest test-frameworks clean
 
 help:
-	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table, write a page"
+	@echo "make demo         set up .venv, evaluate a five-system example, print a table, write a report"
 	@echo "make test         set up .venv, run all checks and tests"
-	@echo "make test-oldest  run all tests on the oldest Python and packages that are supported"
-	@echo "make test-newest  run all tests on the newest Python there is, and the newest packages"
-	@echo "make test-frameworks  read documents of LangChain, LlamaIndex and Haystack themselves, in a .venv of their own"
+	@echo "make test-oldest  run all tests on the oldest supported Python and packages"
+	@echo "make test-newest  run all tests on the newest Python and packages"
+	@echo "make test-frameworks  read documents of LangChain, LlamaIndex and Haystack, in a separate .venv"
 	@echo "make docs         write the measure pages from the catalogue"
 	@echo "make site         build the site of the documentation into build/site"
-	@echo "make outputs      rewrite the console output that the pages quote"
+	@echo "make outputs      rewrite the console output quoted in the documentation"
 	@echo "make figures      draw the figures of the documentation's gallery"
-	@echo "make study        measure what tests and intervals do on real scores, and write the tables of the documentation"
-	@echo "make web          build the report's script and style and the playground from web/; needs node"
-	@echo "make web-check    fail if what is committed is not what web/ builds"
-	@echo "make bench        measure speed and memory beside the peers"
+	@echo "make study        study tests and intervals on real scores, and write the tables of the documentation"
+	@echo "make web          build the report page and the playground from web/; needs node"
+	@echo "make web-check    fail if the committed bundle differs from a new build"
+	@echo "make bench        measure speed and memory, compared with other tools"
 	@echo "make sanitize     run the core's tests under address and undefined-behaviour sanitizers"
-	@echo "make fuzz         look for inputs that break the core's readers, for ten minutes; needs clang"
+	@echo "make fuzz         search for inputs that break the core's readers, for ten minutes; needs clang"
 	@echo "make fuzz-cores   compare the answers of both cores on random inputs, for a minute"
-	@echo "make clean        remove everything that was made"
+	@echo "make clean        remove all build products"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# A user's install: without a compiler it falls back to the pure-Python core and says so. pip tells how far it is.
+# A user's install: without a compiler it uses the pure-Python core, with a message. pip shows progress.
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	@echo "Installing gainful into $(VENV): up to a minute, most of it for the compiler."
 	$(filter-out --quiet,$(PIP)) install .
 	@$(BIN)/gainful --version
-	@$(BIN)/gainful --version | grep -q 'C++' || echo "The C++ core was not built: is there a g++, and Python's headers (python3-dev)? Then: make clean demo"
+	@$(BIN)/gainful --version | grep -q 'C++' || echo "The C++ core was not built. Install g++ and Python's headers (python3-dev), then run: make clean demo"
 	@touch $@
 
 # A developer's install: the compiled core must build, and the tools and peers are there. Python files are used where they
@@ -74,7 +74,7 @@ $(VENV)/.testable: $(BIN)/python $(BUILD)
 	@$(BIN)/gainful --version
 	@touch $@
 
-# Where there is a developer's install, that is what runs.
+# A developer's install takes precedence.
 demo: $(or $(wildcard $(VENV)/.testable),$(VENV)/.installed)
 	$(BIN)/gainful demo
 
@@ -116,7 +116,7 @@ study: $(VENV)/.testable
 
 # The tools that build the page's script, in the versions of the lock file.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
-	@command -v npm >/dev/null || { echo "make web needs node and npm (users do not: what they build is committed)"; exit 1; }
+	@command -v npm >/dev/null || { echo "make web needs node and npm (users do not: the bundle is committed)"; exit 1; }
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
@@ -132,7 +132,7 @@ web-check: web/node_modules/.package-lock.json
 	cmp build/web/index.html docs/playground/index.html
 
 bench: $(VENV)/.testable
-	@rm -f $(VENV)/.testable # what is measured is a user's install, not a developer's
+	@rm -f $(VENV)/.testable # measure a user's install, not a developer's
 	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
@@ -146,7 +146,7 @@ fuzz:
 fuzz-cores: $(VENV)/.testable
 	$(BIN)/python fuzz/cores.py --seconds $(CORES_SECONDS) $(if $(SEED),--seed $(SEED))
 
-# All tests in an environment of its own. Usage: $(call test_on,folder,Python,its variable,settings of pip)
+# All tests in a separate environment. Usage: $(call test_on,folder,Python,its variable,settings of pip)
 define test_on
 	@test -n "$(2)" || { echo "$@: this Python was not found; name one with $(3)=/path/to/python"; exit 1; }
 	$(2) -m venv $(1)
@@ -156,7 +156,7 @@ define test_on
 	GAINFUL_REQUIRE_CORE=1 $(1)/bin/$(PYTEST)
 endef
 
-# The tools that build gainful are held to their oldest versions, too; pips differ in what they call that.
+# Build tools are also held to their oldest versions; the option's name depends on the version of pip.
 test-oldest:
 	$(call test_on,.venv-oldest,$(OLDEST_PYTHON),OLDEST_PYTHON,PIP_CONSTRAINT=$(CURDIR)/constraints-oldest.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/constraints-oldest.txt)
 

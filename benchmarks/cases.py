@@ -75,14 +75,14 @@ PYTREC_EVAL = "pytrec_eval script"
 
 @dataclass(frozen=True)
 class Settings:
-    """How thorough to be."""
+    """Extent of the benchmark."""
 
     repetitions: Repetitions
     all_peers: bool = False
 
 
 def small(report: Report, settings: Settings) -> None:
-    """50 x 1,000: what starting costs."""
+    """50 x 1,000: cost of starting."""
     found = _beside_peers(SMALL, report, settings, ("ir_measures", "ranx"))
     if PYTREC_EVAL in found:
         _command_row(report, SMALL, found, PYTREC_EVAL, limit=1.0)
@@ -90,14 +90,14 @@ def small(report: Report, settings: Settings) -> None:
 
 
 def judged(report: Report, settings: Settings) -> None:
-    """1,000 x 1,000 with 600 judged documents each: what judgments cost."""
+    """1,000 x 1,000 with 600 judged documents each: cost of judgments."""
     found = _beside_peers(JUDGED, report, settings, ("ir_measures", "ranx"))
     _work_row(report, JUDGED, found, limit=1 / 3)
     _rows_without_target(report, JUDGED, found)
 
 
 def large(report: Report, settings: Settings) -> None:
-    """6,980 x 1,000: what reading costs, in time and memory."""
+    """6,980 x 1,000: cost of reading, in time and memory."""
     slow_peers = ("ir_measures", "ranx") if settings.all_peers else ()
     if not settings.all_peers:
         report.notes.append(f"{LARGE.name}: ir_measures and ranx take long and gigabytes here: skipped without --all")
@@ -124,7 +124,7 @@ def large(report: Report, settings: Settings) -> None:
 
 
 def growth(report: Report, settings: Settings) -> None:
-    """Ten times the rows: what grows."""
+    """Ten times the rows: growth."""
     tools = [gainful_eval(data.qrels, [data.run], name=f"gainful command, {data.name}") for data in (LARGE, TENTH)]
     for dataset in (TENTH, LARGE):
         make(dataset)
@@ -140,7 +140,7 @@ def growth(report: Report, settings: Settings) -> None:
 
 
 def small_queries(report: Report, settings: Settings) -> None:
-    """Two million queries of three documents, beside as many rows in few queries: what a query costs."""
+    """Two million queries of three documents, and as many rows in few queries: cost per query."""
     for dataset in (MANY, FEW):
         make(dataset)
         warm(dataset.qrels, dataset.run)
@@ -156,7 +156,7 @@ def small_queries(report: Report, settings: Settings) -> None:
 
 
 def startup(report: Report, settings: Settings) -> None:
-    """What the smallest command costs, and one of an ordinary run."""
+    """Cost of the smallest command, and of an ordinary run."""
     make(SMALL)
     warm(SMALL.qrels, SMALL.run)
     ordinary = gainful_table(SMALL.qrels, [SMALL.run], ["AP"])
@@ -171,7 +171,7 @@ def startup(report: Report, settings: Settings) -> None:
 
 
 def many_runs(report: Report, settings: Settings) -> None:
-    """A campaign of 115 runs in one command, by two measures: what a run costs."""
+    """A campaign of 115 runs in one command, by two measures: cost per run."""
     folder, wanted = make_systems(115), ("AP", "nDCG@10")
     qrels, runs = folder / "qrels", sorted((folder / "runs").iterdir())
     warm(qrels, *runs)
@@ -193,7 +193,7 @@ def many_runs(report: Report, settings: Settings) -> None:
 
 
 def check(report: Report, settings: Settings) -> None:
-    """What the doctor costs beside an evaluation of the same files."""
+    """Cost of the check, compared with an evaluation of the same files."""
     for dataset in (SMALL, LARGE):
         make(dataset)
         warm(dataset.qrels, dataset.run)
@@ -207,7 +207,7 @@ def check(report: Report, settings: Settings) -> None:
 
 
 def gate(report: Report, settings: Settings) -> None:
-    """What a gate costs in CI: under 0.3 s for 1,000 queries, hardly more than an evaluation for many."""
+    """Cost of a gate in CI: under 0.3 s for 1,000 queries, little more than an evaluation for many."""
     for dataset, limit, limit_on in ((GATED, 0.3, "value"), (LARGE, 1.5, "ratio")):
         make(dataset)
         warm(dataset.qrels, dataset.run)
@@ -221,7 +221,7 @@ def gate(report: Report, settings: Settings) -> None:
 
 
 def drop_in(report: Report, settings: Settings) -> None:
-    """All of trec_eval's measures on the largest data, beside trec_eval and beside a few of our own."""
+    """All of trec_eval's measures on the largest data, compared with trec_eval and with a few measures of gainful."""
     make(LARGE)
     warm(LARGE.qrels, LARGE.run)
     theirs, few = trec_eval_of_all(LARGE), gainful_eval(LARGE.qrels, [LARGE.run], name="gainful eval, 3 measures")
@@ -285,7 +285,7 @@ def pairs(report: Report, settings: Settings) -> None:
 
 
 def comparison(report: Report, settings: Settings) -> None:
-    """All pairs of nineteen real runs, from files to p, beside ranx with as many permutations."""
+    """All pairs of nineteen real runs, from files to p, compared with ranx and as many permutations."""
     if not ROBUST.is_dir():
         report.notes.append("compare: no ../shared/data/robust2005 beside the checkout: skipped")
         return
@@ -311,7 +311,7 @@ def _real_grades(dataset: Dataset) -> Path:
 
 
 def catalogue(report: Report, settings: Settings) -> None:
-    """Every measure there is, in one command, beside nDCG@10 alone."""
+    """Every measure in one command, compared with nDCG@10 alone."""
     make(JUDGED)
     warm(JUDGED.qrels, JUDGED.run)
     files = (JUDGED.qrels, JUDGED.run)
@@ -335,7 +335,7 @@ def catalogue(report: Report, settings: Settings) -> None:
 
 
 def frames(report: Report, settings: Settings) -> None:
-    """A million rows from data frames, beside building the dicts that pytrec_eval wants."""
+    """A million rows from data frames, compared with building the dicts that pytrec_eval needs."""
     libraries = [library for library in ("pandas", "polars", "pyarrow") if _has(report, "frames", library)]
     found = measure([frames_script(library) for library in libraries], settings.repetitions)
     report.measured.extend(("frames", one) for one in found.values())
@@ -348,7 +348,7 @@ def frames(report: Report, settings: Settings) -> None:
 
 
 def dicts(report: Report, settings: Settings) -> None:
-    """RelevanceEvaluator beside the one whose place it takes: the same dicts in, the same dicts out."""
+    """RelevanceEvaluator, compared with pytrec_eval's: the same dicts in, the same dicts out."""
     if not _has(report, "dicts", "pytrec_eval"):
         return
     for dataset in (SMALL, JUDGED):
@@ -362,9 +362,9 @@ def dicts(report: Report, settings: Settings) -> None:
 
 
 def dense(report: Report, settings: Settings) -> None:
-    """100,000 users x 100 ranked items with 10 relevant each, as arrays; peers beside it are given what they want.
+    """100,000 users x 100 ranked items with 10 relevant each, as arrays; peers get their preferred input.
 
-    And 6,000 x 3,700 scores, beside the selection of the first 20."""
+    And 6,000 x 3,700 scores, compared with the selection of the first 20."""
     tool = dense_script()
     measured = measure([tool], settings.repetitions)[tool.name]
     report.measured.append(("dense", measured))
@@ -385,7 +385,7 @@ def dense(report: Report, settings: Settings) -> None:
 
 
 def spark(report: Report, settings: Settings) -> None:
-    """10^7 rows of parquet on local[2], beside reading and shuffling them, what others do with them, and 10^6 rows.
+    """10^7 rows of parquet on local[2], compared with reading and shuffling them, with peers, and with 10^6 rows.
 
     10^8 rows are for --all."""
     if not _has(report, "spark", "pyspark"):
@@ -405,7 +405,7 @@ def spark(report: Report, settings: Settings) -> None:
 
 
 def parquet(report: Report, settings: Settings) -> None:
-    """A run of 7M rows in parquet beside the same in TREC text; and runs that are sorted by query, ten times as large.
+    """A run of 7M rows in parquet and in TREC text; and runs sorted by query, ten times as large.
 
     10^8 rows, of which memory must hold a small share, are for --all."""
     if not _has(report, "parquet", "pyarrow"):
@@ -435,7 +435,7 @@ def parquet(report: Report, settings: Settings) -> None:
 
 
 def curves(report: Report, settings: Settings) -> None:
-    """Four gain curves of a hundred runs with bands, beside a plain loop over queries; nothing is read."""
+    """Four gain curves of a hundred runs with bands, compared with a plain loop over queries, from memory."""
     make(SMALL)
     tool = curves_script(SMALL)
     measured = measure([tool], settings.repetitions)[tool.name]

@@ -39,7 +39,7 @@ class Dataset:
         return BUILD / "generated" / f"{self.name}.run"
 
     def is_ready(self) -> bool:
-        """Whether both files are there and no older than what describes them."""
+        """Whether both files exist and are no older than their description."""
         recipe = max(file.stat().st_mtime for file in (GENERATOR, Path(__file__)))
         return all(file.exists() and file.stat().st_mtime >= recipe for file in (self.qrels, self.run))
 
@@ -50,7 +50,7 @@ SMALL = Dataset(50, 1000, judged=200, found=130)
 JUDGED = Dataset(1000, 1000, judged=600, found=400)
 #: As the MS MARCO passage ranking development set: many queries, few judged documents.
 LARGE = Dataset(6980, 1000, judged=3, found=2)
-#: A tenth of the large one, to see what grows.
+#: A tenth of the large one, to show growth.
 TENTH = Dataset(698, 1000, judged=3, found=2)
 
 #: As a gate in CI has it: many queries, short lists.

@@ -1,4 +1,4 @@
-"""Generates runs and judgments with numeric ids as those of MS MARCO: `python benchmarks/generate.py [NAME ...]`.
+"""Generate runs and judgments with numeric IDs as in MS MARCO: `python benchmarks/generate.py [NAME ...]`.
 
 The same name always gives the same bytes. Seven million lines are too many for a loop: a chunk of lines is a matrix of
 characters in columns of fixed width, from which the padding is then removed.
@@ -18,14 +18,14 @@ from datasets import DATASETS, Dataset
 Ints: TypeAlias = npt.NDArray[np.int32]
 Chars: TypeAlias = npt.NDArray[np.uint8]
 
-#: How many ids there are to draw from, as in MS MARCO.
+#: Number of IDs to draw from, as in MS MARCO.
 DOCUMENTS = 8_841_823
 QUERIES = 1_102_432
 
 #: Queries that are in memory at a time.
 CHUNK = 200
 
-#: What fills a column of fixed width; no line has it.
+#: Padding of a column of fixed width; no line contains it.
 PADDING = 0
 
 

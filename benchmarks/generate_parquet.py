@@ -17,7 +17,7 @@ CHUNK = 1_000_000
 
 
 def generate(folder: Path, rows: int, depth: int) -> None:
-    """Queries with so many results each, and ten relevant documents, of which some are among them."""
+    """Queries with this many results each, and ten relevant documents, some of which are retrieved."""
     rng = np.random.default_rng(0)
     queries, at_a_time = rows // depth, CHUNK // depth
     with pq.ParquetWriter(folder / "results.parquet", _schema("score")) as writer:

@@ -1,6 +1,6 @@
 """Writes many systems on one collection, as many as a large campaign had: `generate_systems.py FOLDER COUNT`.
 
-The same count always gives the same bytes. Ids are as long as those of TREC; grades are 0 and 1.
+The same count always gives the same bytes. IDs are as long as TREC's; grades are 0 and 1.
 """
 
 from __future__ import annotations

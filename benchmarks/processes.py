@@ -18,7 +18,7 @@ from typing import TypeAlias
 #: Run -> measure -> mean.
 Means: TypeAlias = dict[str, dict[str, float]]
 
-#: What getrusage counts peak memory in.
+#: Unit of peak memory in getrusage.
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
@@ -28,7 +28,7 @@ class ToolFailedError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool printed: its means, and the seconds of its phases if it took them."""
+    """Output of a tool: its means, and the seconds of its phases, if measured."""
 
     means: Means = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Repetitions:
-    """How often a process is run."""
+    """Number of runs of a process."""
 
     fast: int = 5
     slow: int = 2

@@ -1,4 +1,4 @@
-"""What was found: rows with or without a target, agreement of the numbers, and notes; as text and as JSON."""
+"""Results: rows with or without a target, agreement of the numbers, and notes; as text and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEGABYTE = 1e6
 
 @dataclass(frozen=True)
 class Row:
-    """Something of gainful beside something else, in seconds or bytes. The limit is on the ratio or on the value."""
+    """A comparison of gainful with a peer, in seconds or bytes. The limit applies to the ratio or to the value."""
 
     case: str
     what: str
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Whether a tool's means are those of gainful."""
+    """Whether a tool's means equal gainful's."""
 
     case: str
     tool: str
@@ -76,7 +76,7 @@ class Agreement:
 
 @dataclass
 class Report:
-    """Everything that cases have to say."""
+    """Results of all cases."""
 
     rows: list[Row] = field(default_factory=list)
     measured: list[tuple[str, Measured]] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Report:
         return not self.failures and all(agreement.agrees for agreement in self.agreements)
 
     def keep(self, case: str, measured: dict[str, Measured]) -> None:
-        """Takes down what was measured and compares all means with those of the first tool."""
+        """Record measurements, and compare all means with the first tool's."""
         self.measured.extend((case, one) for one in measured.values())
         first, *others = measured.values()
         for other in others:

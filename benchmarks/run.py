@@ -1,4 +1,4 @@
-"""Measures speed and memory beside the peers: `make bench`, or `python benchmarks/run.py [--quick] [--only NAME]`.
+"""Measure speed and memory against other tools: `make bench`, or `python benchmarks/run.py [--quick] [--only NAME]`.
 
 Prints tables and writes `build/bench/results.json`. Only ratios within one run mean something. The exit code is 1 if a
 tool failed or numbers disagree; a missed target is shown, not punished, because a busy machine misses some.
@@ -46,9 +46,9 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure speed and memory beside the peers.")
-    parser.add_argument("--quick", action="store_true", help="two repetitions, one of what is slow")
-    parser.add_argument("--all", action="store_true", help="every peer on the largest data, too")
+    parser = argparse.ArgumentParser(description="Measure speed and memory, compared with other tools.")
+    parser.add_argument("--quick", action="store_true", help="two repetitions, one of slow cases")
+    parser.add_argument("--all", action="store_true", help="also run every peer on the largest data")
     parser.add_argument("--only", action="append", choices=list(CASES), help="one case; may be repeated")
     return parser.parse_args()
 

@@ -16,7 +16,7 @@ from processes import Answer, Means, Tool
 
 MEASURES = ("nDCG@10", "AP", "RR")
 
-#: Package -> the module whose presence says that it is installed.
+#: Package -> the module that shows that it is installed.
 PEERS = {"pytrec_eval-terrier": "pytrec_eval", "ir_measures": "ir_measures", "ranx": "ranx"}
 
 _ALL_TREC = ("-c", "-m", "all_trec")
@@ -42,7 +42,7 @@ def versions() -> dict[str, str]:
 
 
 def gainful_command(*arguments: str) -> list[str]:
-    """The command as it is installed beside this Python."""
+    """The command installed with this Python."""
     executable = Path(sys.executable).with_name("gainful")
     start = [str(executable)] if executable.exists() else [sys.executable, "-m", "gainful"]
     return [*start, *arguments]
@@ -116,7 +116,7 @@ def gainful_measures(qrels: Path, run: Path, measures: Sequence[str], name: str)
 
 
 def ndeval_script(qrels: Path) -> Tool:
-    """alpha-nDCG@20 of a run of 1,000 documents a query, here and in pyndeval, of what both have in memory."""
+    """alpha-nDCG@20 of a run with 1,000 documents per query, in gainful and pyndeval, from memory."""
     return Tool("alpha-nDCG@20", [sys.executable, str(HERE / "peers" / "ndeval_script.py"), str(qrels)], _read_script)
 
 
@@ -149,7 +149,7 @@ def dicts_script(dataset: Dataset) -> Tool:
 
 
 def dense_script() -> Tool:
-    """Arrays of ranked items, by gainful and by the peers that are there."""
+    """Arrays of ranked items, by gainful and installed peers."""
     return Tool("dense", [sys.executable, str(HERE / "peers" / "dense_script.py")], _read_script, slow=True)
 
 
@@ -165,19 +165,19 @@ def curves_script(dataset: Dataset) -> Tool:
 
 
 def sessions_script(count: int) -> Tool:
-    """Session measures of gainful beside loops over dicts and lists."""
+    """Session measures of gainful, and loops over dicts and lists."""
     command = [sys.executable, str(HERE / "peers" / "sessions_script.py"), str(count)]
     return Tool("sessions", command, _read_script, slow=True)
 
 
 def pairs_script(table: Path) -> Tool:
-    """All pairs of a score matrix beside one matrix product of the same size."""
+    """All pairs of a score matrix, and one matrix product of the same size."""
     command = [sys.executable, str(HERE / "peers" / "pairs_script.py"), str(table)]
     return Tool(f"pairs, {table.stem}", command, _read_script, slow=True)
 
 
 def tukey_script(table: Path) -> Tool:
-    """Tukey's p of all pairs of a score matrix beside scipy's."""
+    """Tukey's p of all pairs of a score matrix, and scipy's."""
     command = [sys.executable, str(HERE / "peers" / "tukey_script.py"), str(table)]
     return Tool(f"Tukey, {table.stem}", command, _read_script, slow=True)
 

@@ -1,10 +1,10 @@
-"""Every answer of the conformance vectors, worked out the long way: plain loops over plain values.
+"""Compute all answers of the conformance vectors naively, with plain loops over plain values.
 
 It follows the definitions word by word and knows nothing of any package. Numbers are fractions wherever a definition is
 made of them; logarithms, roots and powers are rounded once, as doubles. It is slow, and meant to be read.
 
-    python conformance/naive.py            writes all answers into the vectors beside it
-    python conformance/naive.py --check    says where they differ from what is there, and ends with 1 if they do
+    python conformance/naive.py            writes all answers into the vectors in its folder
+    python conformance/naive.py --check    reports differences, and exits with 1 if there are any
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Number = Fraction | float
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-class Refusal(Exception):  # noqa: N818 (it is what the tool does, not what went wrong)
-    """What must be an error; its text is the error's name in the vectors."""
+class Refusal(Exception):  # noqa: N818 (a refusal, not a fault)
+    """An expected error; its text is the error's name in the vectors."""
 
 
 def exact(number: object) -> Fraction:
-    """A number as it is written: 0.1 is one tenth."""
+    """Read a number exactly: 0.1 is one tenth."""
     return Fraction(str(number))
 
 
 # --- The text of a measure ------------------------------------------------------------------------------------------
 
-#: Short names, and what they stand for.
+#: Short names and their expansions.
 SHORT: dict[str, tuple[str, dict[str, str]]] = {
     "AnCG": ("nCG", {"average": "ranks"}),
     "AnDCG": ("nDCG", {"average": "ranks"}),
@@ -51,13 +51,13 @@ SHORT: dict[str, tuple[str, dict[str, str]]] = {
     "NCUrbBR": ("NCU", {"stop": "rank"}),
     "NCUrbP": ("NCU", {"stop": "rank", "beta": "0"}),
 }
-#: What stands after @, where it is no cutoff.
+#: The parameters set by @, if not the cutoff.
 AFTER_AT = {"IPrec": "recall", "gIPrec": "recall", "RprecMult": "multiple"}
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A measure: its name and what its parameters are set to."""
+    """The name and the parameters of a measure."""
 
     name: str
     given: dict[str, str]
@@ -120,13 +120,13 @@ DIALECTS = {
 
 
 def parent_of(document: str, policy: dict[str, str]) -> str:
-    """The document that a chunk belongs to; what is no chunk is its own."""
+    """Return the document of a chunk; other documents are their own."""
     match = None if policy["parent"] == "none" else re.fullmatch(policy["parent"], document)
     return match[1] if match else document
 
 
 class Judgments:
-    """Query -> document -> the grade that counts, and the same for every sub-topic."""
+    """Query -> document -> the grade that counts, and the same per sub-topic."""
 
     def __init__(self, rows: dict[str, list[list[Any]]], policy: dict[str, str]) -> None:
         if policy["parent-of"] == "both":  # the best chunk of a document counts
@@ -137,7 +137,7 @@ class Judgments:
         self.policy, self._turn = policy, 0
         self.zero = exact(policy["grade-zero"])
         self.queries = sorted(rows, key=str.encode)
-        #: Query -> document -> sub-topic -> grade; a grade below 0 may be none.
+        #: Query -> document -> sub-topic -> grade; a negative grade may be unjudged.
         self.by_subtopic: dict[str, dict[str, dict[str, Fraction]]] = {}
         for query in self.queries:
             collected: dict[str, dict[str, list[tuple[bytes, Fraction]]]] = {}
@@ -158,14 +158,14 @@ class Judgments:
         self.scale = max(highest - self.zero, ZERO) if self.zero else highest
 
     def _one(self, judged: list[tuple[bytes, Fraction]]) -> Fraction:
-        """One grade of those that several judges gave."""
+        """Combine the grades of several judges."""
         grades = [grade for _, grade in judged]
         if len(set(grades)) == 1:
             return grades[0]
         rule = self.policy["judges"]
         if rule == "error":
             raise Refusal("judges")
-        if rule == "turn":  # the first judge where judges differ for the first time, then the second, and so on
+        if rule == "turn":  # the first judge at the first disagreement, then the second, and so on
             self._turn += 1
             return grades[(self._turn - 1) % len(grades)]
         return {"mean": statistics.mean, "median": statistics.median, "max": max, "min": min}[rule](grades)
@@ -180,13 +180,13 @@ class Judgments:
         return set(self.by_subtopic[query])
 
     def grades(self, query: str) -> dict[str, Fraction]:
-        """Of a document with several sub-topics the highest."""
+        """Return the highest grade over sub-topics of each document."""
         highest = {document: max(of.values()) for document, of in self.by_subtopic[query].items()}
         return {document: grade for document, grade in highest.items() if self.counts(grade)}
 
 
 def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str, Fraction | None]]:
-    """Documents and scores in rank order, each document once, down to the depth."""
+    """Return distinct documents and scores in rank order, down to the depth."""
     kept: list[tuple[str, float | None, int]] = []
     for document, *more in rows:
         score = more[0] if more else None
@@ -210,7 +210,7 @@ def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str
         return a.encode() < b.encode() if policy["ties"] == "docid-asc" else a.encode() > b.encode()
 
     ordered: list[int] = []
-    for place in places:  # by insertion, so that no sort has to be trusted
+    for place in places:  # insertion, so that no sort has to be trusted
         at = 0
         while at < len(ordered) and before(ordered[at], place):
             at += 1
@@ -228,22 +228,22 @@ def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str
 
 @dataclass
 class View:
-    """One query as a measure sees it."""
+    """One query as seen by a measure."""
 
     documents: list[str]
     scores: list[Fraction | None]
-    grade: dict[str, Fraction]  # of what counts as judged
-    whole: list[str]  # the list before anything is removed from it
+    grade: dict[str, Fraction]  # of judged documents
+    whole: list[str]  # the list before documents are removed
     scale: Fraction
     pool: set[str]
     levels: list[Fraction]  # the grades of all queries
     recall_cut: str
     by_subtopic: dict[str, dict[str, Fraction]] | None
     by_score: bool  # whether scores order the list
-    likely: dict[str, Fraction] = field(default_factory=dict)  # the probabilities of sub-topics, where they differ
-    items: dict[str, dict[str, str]] = field(default_factory=dict)  # what columns of a table say of every item
-    training: dict[str, list[str]] = field(default_factory=dict)  # what users had before
-    past: list[str] = field(default_factory=list)  # what this one had
+    likely: dict[str, Fraction] = field(default_factory=dict)  # probabilities of sub-topics, if they differ
+    items: dict[str, dict[str, str]] = field(default_factory=dict)  # columns of the table of items
+    training: dict[str, list[str]] = field(default_factory=dict)  # the training table
+    past: list[str] = field(default_factory=list)  # of this user
 
     @property
     def ranked(self) -> list[Fraction | None]:
@@ -267,7 +267,7 @@ def is_relevant(grade: Fraction | None, spec: Spec) -> bool:
 
 
 def weights(text: str) -> dict[Fraction, Fraction] | None:
-    """A gain map that lists its gains: 0-1-10 by level, {0:0,0.5:1} by grade."""
+    """Read a gain map that lists its gains: 0-1-10 by level, {0:0,0.5:1} by grade."""
     if text.startswith("{"):
         return {exact(g): exact(w) for g, w in (pair.split(":") for pair in text[1:-1].split(","))}
     return dict(enumerate(map(exact, text.split("-")))) if "-" in text else None  # type: ignore[arg-type]
@@ -295,13 +295,13 @@ def gain_of(
 
 
 def highest_gain(spec: Spec, scale: Fraction, default: str = "linear") -> Fraction:
-    """The most that the gain map gives."""
+    """Return the highest gain of the gain map."""
     known = weights(spec.word("gain", default))
     return max(known.values()) if known else mapped(max(scale, ZERO), spec.word("gain", default), scale)
 
 
 def gains_of(view: View, spec: Spec, default: str = "linear") -> tuple[list[Fraction], list[Fraction]]:
-    """The gains of the list, and those of the ideal one."""
+    """Return the gains of the list and of the ideal list."""
     run = [gain_of(grade, spec, view.scale, default) for grade in view.ranked]
     judged = [gain_of(grade, spec, view.scale, default) for grade in view.judged]
     return run, sorted((gain for gain in judged if gain > 0), reverse=True)
@@ -313,7 +313,7 @@ def refuse_gains_above_1(view: View, spec: Spec, default: str) -> None:
 
 
 def refuse_grades(levels: list[Fraction], spec: Spec) -> None:
-    """Grades of any query that the measure has no use for."""
+    """Reject grades, of any query, for which the measure is not defined."""
     for known in (weights(spec.word(key)) for key in ("gain", "stops", "urs") if key in spec):
         if known is not None and any(grade >= 0 and grade not in known for grade in levels):
             raise Refusal("gain-without-weight")
@@ -326,12 +326,12 @@ def recall_base(view: View, spec: Spec) -> int:
 
 
 def relevant_ranks(view: View, spec: Spec) -> list[int]:
-    """Down to the cutoff."""
+    """Cut at the cutoff."""
     return [rank for rank, grade in enumerate(view.ranked[: spec.k], start=1) if is_relevant(grade, spec)]
 
 
 def divided(numerator: Number, denominator: Number) -> Number | None:
-    """None where the formula divides by 0: the measure is undefined."""
+    """Divide; None if the divisor is 0, so that the measure is undefined."""
     return numerator / denominator if denominator else None
 
 
@@ -369,7 +369,7 @@ def divisor(rank: int, spec: Spec) -> Fraction:
 
 
 def cumulated(gains: list[Fraction], spec: Spec, k: int) -> list[Fraction]:
-    """The vector down to rank k; past the end of the list it stays."""
+    """Return the vector down to rank k, constant past the end of the list."""
     vector: list[Fraction] = []
     for rank in range(1, k + 1):
         gain = gains[rank - 1] if rank <= len(gains) else ZERO
@@ -380,7 +380,7 @@ def cumulated(gains: list[Fraction], spec: Spec, k: int) -> list[Fraction]:
 @measures("CG", "DCG", "nCG", "nDCG", "idealDCG")
 def cumulated_gain(view: View, spec: Spec) -> Number | None:
     run, ideal = gains_of(view, spec)
-    if spec.word("ideal") == "retrieved":  # a mistake that tools make, for vectors that name it
+    if spec.word("ideal") == "retrieved":  # a known mistake of tools, for vectors that name it
         ideal = sorted(run, reverse=True)
     k = spec.k or max(len(run), len(ideal), 1)
     own, best = cumulated(run, spec, k), cumulated(ideal, spec, k)
@@ -537,7 +537,7 @@ def counts(view: View, spec: Spec) -> Number | None:
     return Fraction(found[spec.name])
 
 
-# --- Models of the user ---------------------------------------------------------------------------------------------
+# --- User models ----------------------------------------------------------------------------------------------------
 
 
 @measures("RBP", "RBPResidual")
@@ -557,7 +557,7 @@ def rank_biased_precision(view: View, spec: Spec) -> Number | None:
 
 
 def possible_gain(view: View, spec: Spec, default: str) -> Fraction:
-    """The highest gain that an unjudged document could have."""
+    """Return the highest possible gain of an unjudged document."""
     known = weights(spec.word("gain", default))
     if spec.word("gain", default) == "binary":
         return ONE
@@ -566,7 +566,7 @@ def possible_gain(view: View, spec: Spec, default: str) -> Fraction:
 
 
 def stops(gains: list[Fraction], highest: Fraction) -> list[Fraction]:
-    """The probability to stop at every rank, for a user whom a gain satisfies with gain / (1 + highest)."""
+    """Return P(stop) at each rank, for a user satisfied with probability gain / (1 + highest)."""
     goes_on, found = ONE, []
     for gain in gains:
         found.append(goes_on * gain / (1 + highest))
@@ -589,7 +589,7 @@ HORIZON = 1000
 
 
 def goes_on(model: str, gains: list[float], spec: Spec) -> Iterator[float]:
-    """The probability to go on after every rank."""
+    """Return the continuation probability at each rank."""
     t, effort = float(spec.number("T", 1)), spec.number("K", 10)
     p = float(spec.number("p", 0.9 if model == "NERR10" else 0.8))
     so_far, rest = 0.0, math.fsum(gain / rank for rank, gain in enumerate(gains, start=1))
@@ -628,7 +628,7 @@ def user_model(view: View, spec: Spec) -> Number | None:
         seen = [1.0]
         for continues in goes_on(model, gains, spec):
             seen.append(seen[-1] * continues)
-        depth = math.fsum(seen[:-1])  # nobody goes on from the last rank
+        depth = math.fsum(seen[:-1])  # all users stop at the last rank
         total = math.fsum(v * gain for v, gain in zip(seen[:-1], gains, strict=True))
         cost = depth * float(spec.number("cost_document", 1))
         by_name = {"utility": total / depth, "": total / depth, "total": total, "depth": depth, "cost": cost}
@@ -651,7 +651,7 @@ def blended_ratio(run: list[Fraction], ideal: list[Fraction], rank: int, beta: F
 
 
 def stopping(run: list[Fraction], view: View, spec: Spec) -> list[Fraction] | None:
-    """The probability to stop at every rank; None where the measure is undefined."""
+    """Return P(stop) at each rank; None if the measure is undefined."""
     relevant, base = [gain > 0 for gain in run], len(gains_of(view, spec)[1])
     if spec.name in ("EBR", "iRBU"):
         return stops(run, highest_gain(spec, view.scale))
@@ -703,7 +703,7 @@ def graded_average_precision(view: View, spec: Spec) -> Number | None:
 
 
 def intents(view: View, spec: Spec, default: str) -> dict[str, dict[str, Fraction]]:
-    """Document -> sub-topic -> gain, where there is any, times the sub-topic's probability by that of equal ones."""
+    """Document -> sub-topic -> nonzero gain, times the sub-topic's probability relative to equal ones."""
     if view.by_subtopic is None:
         raise Refusal("no-subtopics")
     known = {
@@ -714,13 +714,13 @@ def intents(view: View, spec: Spec, default: str) -> dict[str, dict[str, Fractio
 
 
 def weight_of(view: View, subtopic: str, known: dict[str, dict[str, Fraction]]) -> Fraction:
-    """The probability of a sub-topic, times how many there are: 1 where all are equally likely."""
+    """Return the probability of a sub-topic times their number: 1 if all are equally likely."""
     count = len({s for of in known.values() for s in of})
     return view.likely[subtopic] * count if view.likely else ONE
 
 
 def novel_gains(known: dict[str, dict[str, Fraction]], ranked: list[str], alpha: Fraction) -> list[Fraction]:
-    """By rank: the gains for all sub-topics, times 1 - alpha for every earlier document of the same one."""
+    """Return by rank the gains for all sub-topics, times 1 - alpha per earlier document of the same one."""
     seen: dict[str, int] = {}
     found = []
     for document in ranked:
@@ -732,7 +732,7 @@ def novel_gains(known: dict[str, dict[str, Fraction]], ranked: list[str], alpha:
 
 
 def greedy(known: dict[str, dict[str, Fraction]], alpha: Fraction) -> list[str]:
-    """Next comes the document that adds most; of equals the last by id."""
+    """Build the greedy list: most added gain first, ties by last ID."""
     ranked: list[str] = []
     left = sorted(known, key=str.encode, reverse=True)
     while left:
@@ -758,7 +758,7 @@ def novelty(view: View, spec: Spec) -> Number | None:
     if spec.name.startswith(("alpha-n", "n")):
         return divided(found, total(novel_gains(known, greedy(known, alpha), alpha)))
     highest = highest_gain(spec, view.scale, "binary") * len({s for of in known.values() for s in of})
-    if spec.name == "NRBP":  # a list without end, all of whose documents are relevant to all sub-topics
+    if spec.name == "NRBP":  # an infinite list of documents relevant to all sub-topics
         return divided(found, highest / (1 - (1 - alpha) * beta))
     return divided(found, total([highest * (1 - alpha) ** place for place in range(spec.k or 0)]))
 
@@ -848,7 +848,7 @@ def pair_accuracy(view: View, spec: Spec) -> Number | None:
 
 
 def tied_levels(view: View, spec: Spec, default: str = "policy") -> list[list[Fraction | None]]:
-    """The list as groups that the system does not tell apart."""
+    """Split the list into groups of equal scores."""
     if spec.word("tied", default) == "policy" or None in view.scores or not view.by_score:
         return [[grade] for grade in view.ranked]
     pairs = zip(view.ranked, view.scores, strict=True)
@@ -856,7 +856,7 @@ def tied_levels(view: View, spec: Spec, default: str = "policy") -> list[list[Fr
 
 
 def sum_over_relevant(view: View, spec: Spec, of: Callable[[int], Number]) -> Number | None:
-    """The sum over the ranks of all relevant documents; on average where a rank is not known."""
+    """Return the sum over the ranks of relevant documents, expected if a rank is unknown."""
 
     def on_average(places: range, relevant: int) -> Number:
         return relevant * sum(map(of, places)) / max(len(places), 1) if relevant else ZERO
@@ -881,7 +881,7 @@ def average_search_length(view: View, spec: Spec) -> Number | None:
 
 @measures("NormRecall", "NormPrecision")
 def between_best_and_worst(view: View, spec: Spec) -> Number | None:
-    """Where the sum over the ranks lies between that of the last n and that of the first n ranks."""
+    """Place the sum over ranks between its worst (last n ranks) and best (first n ranks) value."""
     n, size = recall_base(view, spec), int(spec.word("N", str(len(view.documents))))
     if n == 0 or n >= size:
         return None
@@ -902,7 +902,7 @@ def expected_search_length(view: View, spec: Spec) -> Number | None:
         levels += [*([each] for each in others), *([True] for _ in range(lost))] if bottom else [[True] * lost + others]
     for level in levels:
         needed = wanted - found
-        if sum(level) >= needed:  # on average over all ways in which the relevant ones could stand
+        if sum(level) >= needed:  # averaged over all positions of the relevant documents
             ways = list(combinations(range(len(level)), sum(level)))
             before = Fraction(sum(places[needed - 1] - (needed - 1) for places in ways), len(ways))
             return in_vain + before + (wanted if spec.word("count") == "all" else 0)
@@ -922,7 +922,7 @@ def ranked_half_life(view: View, spec: Spec) -> Number | None:
 
 
 def beside_itself(values: list[Fraction], spec: Spec) -> Number | None:
-    """Cumulated values beside those of the same list with its highest first."""
+    """Divide cumulated values by those of the same list in descending order."""
     if not any(values):
         return None
     best, k = sorted(values, reverse=True), spec.k or 1
@@ -1076,7 +1076,7 @@ def in_levels(score: Fraction, levels: str) -> Fraction:
 
 
 def points_of(view: View, spec: Spec) -> tuple[list[tuple[Fraction, Fraction]], int]:
-    """(SRS, URS) of all documents that count, and how many more there are at (0, 0)."""
+    """Return (SRS, URS) of all documents that count, and the number of others at (0, 0)."""
     cut = spec.k or 1000
     ranked = view.documents[:cut]
     scores = [score or ZERO for score in view.scores[:cut]]
@@ -1131,7 +1131,7 @@ def thresholds(view: View, spec: Spec) -> Number | None:
 
 @dataclass
 class Session:
-    """One session under the parameters of a measure."""
+    """One session with the parameters of a measure."""
 
     queries: list[Json]
     grade: dict[str, Fraction]
@@ -1155,7 +1155,7 @@ class Session:
         return Fraction(2.0 ** float(grade)) - 1 if chosen else ZERO
 
     def depth(self, query: Json, whole: int) -> int:
-        """How far a list is looked at."""
+        """Return the depth of a list."""
         if self.spec.word("scan") == "recorded" and "scanned" in query:
             return int(query["scanned"])
         return self.spec.k or whole
@@ -1178,7 +1178,7 @@ class Session:
         return 1 / self.discount(r, "base", 2) / self.discount(q, "query_base", 4)
 
     def gains(self) -> list[list[Fraction]]:
-        """By query the gain of every document that is looked at."""
+        """Return by query the gain of each document within the depth."""
         before: set[str] = set()
         found = []
         for query in self.queries:
@@ -1189,7 +1189,7 @@ class Session:
         return found
 
     def ideals(self) -> list[tuple[list[Fraction], int]]:
-        """By query the ideal gains, and how deep they are looked at; perhaps for more queries than the session has."""
+        """Return by query the ideal gains and their depth, perhaps for more queries than the session has."""
         best = sorted(map(self.gain, self.grade.values()), reverse=True)
         best = best if self.is_jiang else [gain for gain in best if gain > 0]
         asked = self.spec.word("ideal_queries", "session")
@@ -1219,12 +1219,12 @@ def session_measures(*names: str) -> Callable[[Sessions], Sessions]:
 
 
 def share(own: Fraction, best: Fraction) -> Number | None:
-    """Undefined where the ideal session gains nothing, or less: jiang2016 has gains below 0."""
+    """Divide; undefined unless the ideal gain is above 0 (jiang2016 has negative gains)."""
     return own / best if best > 0 else None
 
 
 def query_by_query(one: Session) -> list[Number | None]:
-    """The value of each query alone; of nsDCG as a share of its own ideal list."""
+    """Return the value of each query; for nsDCG, relative to its own ideal list."""
     values: list[Number | None] = []
     for q, (gains, (ideal, depth)) in enumerate(zip(one.gains(), one.ideals(), strict=False), start=1):
         own = sum((gain * one.weight(q, r) for r, gain in enumerate(gains, start=1)), ZERO)
@@ -1315,12 +1315,12 @@ def session_cost(one: Session) -> Number | None:
 
 # --- Recommendation -------------------------------------------------------------------------------------------------
 
-#: Columns that say which item it is, not what it is like.
+#: Columns that identify items instead of describing them.
 TITLES = ("title", "name", "text", "description", "url")
 
 
 def attributes(view: View, item: str, spec: Spec) -> set[tuple[str, str]]:
-    """What an item has in the column by=..., or in all but titles; several values stand between |."""
+    """Return an item's attributes in column by=..., or in all but titles; | separates values."""
     columns = view.items.get(item, {})
     chosen = [spec.word("by")] if "by" in spec else [name for name in columns if name not in TITLES]
     return {(name, part) for name in chosen for part in columns.get(name, "").split("|") if part}
@@ -1334,7 +1334,7 @@ def similarity(one: set[tuple[str, str]], other: set[tuple[str, str]], spec: Spe
 
 @measures("Novelty")
 def mean_self_information(view: View, spec: Spec) -> Number | None:
-    """An item that nobody had counts as if one user had had it; a user who had it twice had it."""
+    """Items without users count as if they had one; repeated users count once."""
     had = [(user, item) for user, items in view.training.items() for item in dict.fromkeys(items)]
     whole = len(view.training) if spec.word("share", "users") == "users" else len(had)
     shown = view.whole[: spec.k]
@@ -1367,7 +1367,7 @@ def sorted_ids(vector: Json) -> list[str]:
 
 
 def of_all_lists(vector: Json, spec: Spec) -> Number | None:
-    """Coverage, Gini and Entropy: how the places down to rank k in the lists of judged users are shared by items."""
+    """Return Coverage, Gini or Entropy of the items' shares of positions down to rank k in judged users' lists."""
     shown: dict[str, int] = {}
     for user in sorted_ids(vector):
         for item, _ in ranked_list(vector["run"].get(user, []), policy_of(vector))[: spec.k]:
@@ -1382,18 +1382,18 @@ def of_all_lists(vector: Json, spec: Spec) -> Number | None:
         return Fraction(len(places), n)
     if not places or n == 1:
         return None
-    # Half of the mean difference of two items' shares, as a share of the mean: of n items, n - 1 others each.
+    # Half of the mean difference between two items' shares, relative to the mean, over n (n - 1) pairs.
     every = [Fraction(count, sum(places)) for count in places] + [ZERO] * (n - len(places))
     return sum((abs(one - other) for one, other in combinations(every, 2)), ZERO) / (n - 1)
 
 
-#: Where the worst value is not 0; None where there is none, so that the query is left out.
+#: Worst values other than 0; None if there is none, so that the query is excluded.
 WORST: dict[str, Fraction | None] = {
     **dict.fromkeys(("NDPM", "VanRijsbergenE", "Fallout", "Frustration"), ONE),
     **dict.fromkeys(("ASL", "ESL", "RankedHalfLife", "SwetsE", "Utility", "SessionCost")),
     **dict.fromkeys(("QueriesToFirst", "DocumentsToFirst", "QueriesToGain", "DocumentsToGain")),
 }
-#: What is not good or bad, or can be below 0: a query without an answer has what an empty list has.
+#: Neither better nor worse, or possibly negative: an unanswered query scores like an empty list.
 OF_EMPTY_LISTS = (
     *("idealDCG", "Judged", "Unjudged", "RBPResidual", "CWL", "Generality", "Utility", "RelativeRelevance", "SwetsE"),
     *("NumQ", "NumRet", "NumRel", "NumNonRelJudgedRet"),
@@ -1401,7 +1401,7 @@ OF_EMPTY_LISTS = (
 
 
 def settled(raw: Number | None, spec: Spec, policy: dict[str, str], is_answered: bool) -> Number | None:
-    """The value after the policy; None where the query is left out."""
+    """Return the value under the policy; None if the query is excluded."""
     worst = WORST.get(spec.name, ZERO)
     if not is_answered:
         if policy["missing"] == "error":
@@ -1417,12 +1417,12 @@ def settled(raw: Number | None, spec: Spec, policy: dict[str, str], is_answered:
 
 
 def aggregate(values: list[Number], name: str) -> float | None:
-    """The mean over queries; of counts the sum, where the name says so the geometric mean."""
+    """Return the mean over queries; for counts the sum, for GM measures the geometric mean."""
     if name.startswith("Num"):
         return float(sum(values))
     if not values:
         return None
-    if name.startswith("GM"):  # a small value counts as this: one 0 would make the whole mean 0
+    if name.startswith("GM"):  # floor of small values: a single 0 would make the mean 0
         return math.exp(math.fsum(math.log(max(float(value), 1e-5)) for value in values) / len(values))
     return float(sum(map(Fraction, values)) / len(values))
 
@@ -1472,7 +1472,7 @@ def values_of_sessions(vector: Json, spec: Spec) -> dict[str, Number | None]:
     judgments = Judgments(vector["judgments"], policy)
     refuse_grades(judgments.levels, spec)
     condensed = spec.word("unjudged", policy["unjudged"]) == "condensed"
-    condensed = condensed and spec.name not in ("SessionCost", "GainPerCost")  # what was shown was read
+    condensed = condensed and spec.name not in ("SessionCost", "GainPerCost")  # unjudged documents were read too
     values = {}
     for name, session in vector["sessions"].items():
         grade, by_subtopic = judgments.grades(session["topic"]), judgments.by_subtopic[session["topic"]]
@@ -1482,9 +1482,9 @@ def values_of_sessions(vector: Json, spec: Spec) -> dict[str, Number | None]:
 
 
 def answer(vector: Json, text: str) -> Json:
-    """What a measure has to give: the value of every query and the aggregate over them, or an error."""
+    """Return the value per query and the aggregate of a measure, or an error."""
     spec = Spec.of(text)
-    if spec.name in ("Coverage", "Gini", "Entropy"):  # of all lists together: no query has a value
+    if spec.name in ("Coverage", "Gini", "Entropy"):  # one value for all lists together
         found = of_all_lists(vector, spec)
         return {"aggregate": None if found is None else float(found), "queries": dict.fromkeys(sorted_ids(vector))}
     try:
@@ -1503,7 +1503,7 @@ FILES = sorted(path for path in HERE.glob("*.json") if path.name != "schema.json
 
 
 def answered(document: Json) -> Json:
-    """The same vectors with every answer worked out."""
+    """Return the vectors with all answers computed."""
     vectors = []
     for vector in document["vectors"]:
         answers = {text: {**answer(vector, text), **_told(told)} for text, told in vector["answers"].items()}
@@ -1513,12 +1513,12 @@ def answered(document: Json) -> Json:
 
 
 def _told(told: Json) -> Json:
-    """What is said of an answer beside its values: by peers, by papers."""
+    """Return the notes on an answer: peers and papers."""
     return {key: value for key, value in told.items() if key not in ("aggregate", "queries", "error")}
 
 
 def written(value: Any, depth: int = 0) -> str:
-    """JSON with a line for whatever fits into one."""
+    """Format JSON with one line for everything that fits in it."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or (len(line) + 2 * depth <= 116 and depth > 2) or not value:
         return line
@@ -1532,7 +1532,7 @@ def written(value: Any, depth: int = 0) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes all answers, or says where those that are there differ."""
+    """Write all answers, or report differences from the stored ones."""
     differ = []
     for path in FILES:
         before = path.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Writes the generated pages: one a measure from the catalogue, and the page of all choices from the policy.
+"""Write the generated pages: one per measure from the catalogue, and the page of choices from the policy.
 
-Run it through `make docs`. A test holds the files equal to what this script would write.
+Run it through `make docs`. A test compares the files with the output of this script.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PRO
 
 DOCS = Path(__file__).parent
 
-#: Where the values of a parameter are listed.
+#: Sections that list the values of a parameter.
 _LISTS = {"gain": "gain-maps", "discount": "discounts"}
 
 #: Heading, flag and members of each catalogue of statistical methods.
@@ -31,7 +31,7 @@ METHODS = (
 
 
 def pages() -> dict[Path, str]:
-    """Every generated file and its text."""
+    """Return all generated files with their text."""
     result = {DOCS / "reference" / "measures" / "README.md": _index(), DOCS / "reference" / "choices.md": _choices()}
     for family, names in ALL_FAMILIES.items():
         for measure in (ALL_MEASURES[name] for name in names):
@@ -46,7 +46,7 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
         if name in text.sections:
             lines += [f"## {name}", "", _section(name, text.sections[name]), ""]
         if name == "Differs from":
-            lines += _differences(measure, said=name in text.sections)
+            lines += _differences(measure, has_section=name in text.sections)
     if measure.parameters():
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
         for name, value in measure.parameters().items():
@@ -58,18 +58,19 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
     return "\n".join(lines)
 
 
-def _differences(measure: type[Measure], said: bool) -> list[str]:
-    """What is known beyond the docstring, tool by tool."""
+def _differences(measure: type[Measure], has_section: bool) -> list[str]:
+    """Return a table of the differences that the docstring does not mention."""
     rows = [f"| {each.tool}: {each.measure} | {each} |" for each in differences_of(measure.name)]
-    table = [*([] if said else ["## Differs from", ""]), "| another tool | its difference |", "|---|---|", *rows, ""]
-    return table if rows else []
+    head = [*([] if has_section else ["## Differs from", ""]), "| tool: measure | difference |", "|---|---|"]
+    return [*head, *rows, ""] if rows else []
 
 
 def _section(name: str, text: str) -> str:
-    """A docstring section as Markdown: formulas and examples are code, the rest is prose and lists."""
-    begins, language = ("", "text") if name == "Formula" else (">>> ", "python")
-    fenced = rf"```{language}\n\1\n```"
-    text = re.sub(rf"^( {{4}}{begins}.*(?:\n+ {{4}}.*)*)", fenced, text, flags=re.MULTILINE)
+    """Convert a docstring section to Markdown: formulas and examples are code, the rest is prose and lists."""
+    code, language = r" {4}>>> .*(?:\n {4}.*|\n+ {4}>>> .*)*", "python"
+    if name == "Formula":
+        code, language = r" {4}.*(?:\n+ {4}.*)*", "text"
+    text = re.sub(f"^({code})", rf"```{language}\n\1\n```", text, flags=re.MULTILINE)
     return re.sub("^ {4}", "", text, flags=re.MULTILINE).strip()
 
 
@@ -77,19 +78,20 @@ def _index() -> str:
     lines = [
         "# Measures",
         "",
-        "Generated from the catalogue. `gainful measures` lists the same, `gainful measures recall` searches it,",
-        "`gainful explain nDCG@10` [explains](../../how-to/explain.md) one.",
-        f"Without `-m`, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
+        "`gainful measures` prints this list, `gainful measures recall` searches it, and",
+        "`gainful explain nDCG@10` [explains](../../how-to/explain.md) a measure.",
+        f"By default, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
+        "Python examples assume `import gainful`.",
         "",
     ]
     for family, names in ALL_FAMILIES.items():
-        lines += [f"## {family}", "", "| measure | what it says |", "|---|---|"]
+        lines += [f"## {family}", "", "| measure | definition |", "|---|---|"]
         lines += [f"| [{name}]({name}.md) | {Help.of(ALL_MEASURES[name]).claim} |" for name in names]
         lines.append("")
     lines += [
-        "Names are read in any case and as people usually write them (`ndcg@10`, `nDCG10`, `hit_rate@10`,",
-        "`precision_at_5`); printed is the name as it stands here. A name for different numbers (`accuracy@10`)",
-        "is refused, with what it can mean.",
+        "Names are accepted in any case and in common spellings (`ndcg@10`, `nDCG10`, `hit_rate@10`,",
+        "`precision_at_5`); output uses the names listed here. Ambiguous names (`accuracy@10`) are an error that",
+        "lists the possible meanings.",
         "",
     ]
     lines += ["## Short names", "", "| short | long |", "|---|---|"]
@@ -101,10 +103,10 @@ def _choices() -> str:
     lines = [
         "# Choices",
         "",
-        "Generated from the code. Every convention that can change a number has a name, a default, a flag and a place",
-        "in the signature. In Python they are the fields of `gainful.Policy` (with `_` for `-`).",
+        "Every convention that can change a number has a name, a default, a flag and a place in the signature.",
+        "In Python, choices are the fields of `gainful.Policy` (with `_` for `-`).",
         "",
-        "| choice | values, default first | what it decides |",
+        "| choice | values, default first | meaning |",
         "|---|---|---|",
     ]
     for choice in CHOICES:
@@ -112,23 +114,22 @@ def _choices() -> str:
         values = ", ".join(f"`{value}`" for value in choice.values) + (free if len(choice.values) == 1 else "")
         flag = "--subtopics`, `--no-subtopics" if choice.name == "subtopics" else f"--{choice.name}"
         lines.append(f"| `{flag}` | {values} | {choice.about} |")
-    lines += ["", "## Dialects", "", "`--like` takes over another tool's choices; an explicit flag beats it.", ""]
+    lines += ["", "## Dialects", "", "`--like` uses another tool's choices; explicit flags override it.", ""]
     lines += ["| dialect | choices that differ from the defaults |", "|---|---|"]
     for name, changes in DIALECTS.items():
         changed = ", ".join(f"`{field.replace('_', '-')}={value}`" for field, value in changes.items())
         lines.append(f"| `{name}` | {changed} |")
-    lines += ["", "## Gain maps", "", "| gain | a document of grade g is worth |", "|---|---|"]
+    lines += ["", "## Gain maps", "", "| gain map | gain of grade g |", "|---|---|"]
     lines += [f"| `{name}` | {about} |" for name, about in NAMED_GAINS.items()]
-    lines += ["| `0-1-10-100` | the weight of its level: grade 0 gives 0, 1 gives 1, 2 gives 10, 3 gives 100 |"]
-    lines += ["| `{0:0,0.3:1,1:10}` | the weight of its grade, for real grades |"]
-    lines += ["| `0..3` | (g - 0) / (3 - 0): 0 up to the first grade, 1 from the second on |", ""]
-    lines += ["Negative grades and unjudged documents are worth 0 in every map."]
+    lines += ["| `0-1-10-100` | a gain per grade: 0 for grade 0, 1 for 1, 10 for 2, 100 for 3 |"]
+    lines += ["| `{0:0,0.3:1,1:10}` | a gain per grade, also for real grades |"]
+    lines += ["| `0..3` | (g - 0) / (3 - 0), at least 0 and at most 1 |", ""]
     lines += [
-        "A grade from 0 on without a weight is an error.",
+        "Negative grades and unjudged documents have gain 0 in every map. Other grades without a gain are an error.",
         "",
         "## Discounts",
         "",
-        "| discount | divides a gain at rank j by | from |",
+        "| discount | divisor at rank j | source |",
         "|---|---|---|",
     ]
     lines += [f"| `{name}` | {discount.formula} | {discount.source} |" for name, discount in DISCOUNTS.items()]

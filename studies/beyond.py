@@ -1,4 +1,4 @@
-"""The studies of docs/explanation/beyond-p.md: what posteriors and confidence sequences do on real scores."""
+"""Studies for docs/explanation/beyond-p.md: posteriors and confidence sequences on real scores."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def _drawn(scores: Floats, n: int, samples: int, seed: int) -> Iterator[tuple[fl
 
 
 def _two(differences: Floats) -> ScoreMatrix:
-    """Two systems that differ so, with scores from 0 on."""
+    """Two systems with this mean difference and nonnegative scores."""
     sides = {"a": np.maximum(differences, 0).tolist(), "b": np.maximum(-differences, 0).tolist()}
     return ScoreMatrix.of("score", sides)
 
 
 def posterior_coverage(folder: Path, samples: int = 4000, draws: int = 2000) -> str:
-    """How often 95% credible intervals hold the true difference: Student's t posterior, the Bayesian bootstrap."""
+    """Measure the coverage of 95% credible intervals: Student's t posterior, the Bayesian bootstrap."""
     rng = np.random.default_rng(6)
     rows = []
     for measure, file in MATRICES.items():
@@ -52,7 +52,7 @@ def posterior_coverage(folder: Path, samples: int = 4000, draws: int = 2000) -> 
 
 
 def posterior_calibration(folder: Path, samples: int = 4000) -> str:
-    """Of the pairs that are better by more than a margin with such a probability, how many truly are."""
+    """Measure the calibration of probabilities that a system is better by more than a margin."""
     edges = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
     found: list[list[str]] = [[f"{low:g} to {high:g}"] for low, high in pairwise(edges)]
     for n in (10, 25, 50):
@@ -70,7 +70,7 @@ def posterior_calibration(folder: Path, samples: int = 4000) -> str:
 
 
 def sequence_widths(folder: Path, samples: int = 40) -> str:
-    """How wide intervals are after some queries: those for one look, and confidence sequences of several kinds."""
+    """Measure the width of intervals after some queries: fixed-sample intervals and several confidence sequences."""
     sizes = (50, 200, 1000)
     rows = []
     for measure, file in MATRICES.items():
@@ -149,7 +149,7 @@ _KINDS: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {
 
 
 def sequence_errors(folder: Path, samples: int = 500, n: int = 1000) -> str:
-    """In how many sequences of queries intervals exclude the true difference at any time, from 10 queries on."""
+    """Count the sequences of queries in which an interval ever excludes the true difference after 10 or more."""
     rows = []
     for measure, file in MATRICES.items():
         last = ever = sequence = of = 0

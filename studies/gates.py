@@ -43,7 +43,7 @@ class Drawn(NamedTuple):
 
     @property
     def has_small_drop(self) -> bool:
-        """The clause that the gate and the rules beside it share."""
+        """The clause shared by the gate and the other rules."""
         return self.change.p_fell <= LEVEL and self.change.drop >= LEAST_SHARE * self.change.margin
 
     def exceeds(self, spread: float) -> bool:
@@ -160,7 +160,7 @@ def _fired(folder: Path, drop: float, samples: int) -> dict[Cell, dict[str, floa
 
 
 def _by_measure(*fired: dict[Cell, dict[str, float]], shown: Callable[[float], str]) -> str:
-    """What the gate does in every cell; an empty one has too few pairs of systems."""
+    """Evaluate the gate in each cell; cells with too few pairs of systems are empty."""
     rows = []
     for spreads in SPREADS:
         for n in SIZES:
@@ -184,7 +184,7 @@ def gate_misses(folder: Path, samples: int = 1000) -> str:
 
 
 def gate_rules(folder: Path, samples: int = 4000, samples_of_drops: int = 1000) -> str:
-    """Rules beside each other: false alarms in the worst cell and on average, and drops that are missed."""
+    """Compare rules: false alarms in the worst cell and on average, and missed drops."""
     harmless, dropped = _fired(folder, 0.0, samples), [_fired(folder, drop, samples_of_drops) for drop in DROPS]
     rows = []
     for name in RULES:
@@ -200,7 +200,7 @@ def gate_rules(folder: Path, samples: int = 4000, samples_of_drops: int = 1000) 
 
 
 def gate_commits(folder: Path, samples: int = 300, commits: int = 50, n: int = 200) -> str:
-    """How often any of many harmless commits in a row raises an alarm: against a frozen baseline, or the last one."""
+    """Measure how often a series of harmless commits raises an alarm, with a frozen or a moving baseline."""
     rows = []
     for measure in ("AP", "P@10"):
         scores = _scores(folder, measure)

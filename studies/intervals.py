@@ -1,4 +1,4 @@
-"""How often intervals of coefficients hold what they are of: the value on all queries, of which samples are drawn."""
+"""Coverage of intervals for coefficients: the target is the value on all queries, from which samples are drawn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MEASURES = {
 
 
 def orders(folder: Path, samples: int = 300, draws: int = 200) -> str:
-    """How often the intervals of tau-b and Pearson's correlation hold the value on all queries, and their width."""
+    """Measure the coverage and width of intervals for tau-b and Pearson's correlation."""
     rng = np.random.default_rng(5)
     rows = []
     for title, files in _MEASURES.items():
@@ -51,12 +51,12 @@ def orders(folder: Path, samples: int = 300, draws: int = 200) -> str:
     return markdown(["scores", "systems", "tau-b, 25 queries", "tau-b, 50", "Pearson, 25 queries", "Pearson, 50"], rows)
 
 
-#: Judgments, whose folder is beside that of the matrices.
+#: Judgments, in a sibling of the folder of matrices.
 _JUDGMENTS = ("qrels.dl20-passage.txt.gz", "qrels.web.201-250.txt.gz", "qrels.beir-v1.0.0-trec-covid.test.txt.gz")
 
 
 def judges(folder: Path, samples: int = 300, draws: int = 300) -> str:
-    """How often intervals of agreement between two judges hold the value on all queries; the second is made up."""
+    """Measure the coverage of intervals for the agreement between two judges, the second of which is simulated."""
     names = {
         "kappa": "Cohen's kappa",
         "kappa_quadratic": "kappa, quadratic weights",
@@ -87,7 +87,7 @@ def judges(folder: Path, samples: int = 300, draws: int = 300) -> str:
 
 
 def _two_judges(qrels: Qrels, kind: str, rng: np.random.Generator) -> list[tuple[Floats, Floats]]:
-    """Each query's grades, and those of a second judge, who errs on some queries much more than on others."""
+    """Each query's grades, and grades of a second judge whose error rate varies strongly between queries."""
     made = []
     for query in range(len(qrels.query_ids)):
         first = np.maximum(qrels.grade[qrels.query == query], 0.0)

@@ -35,5 +35,5 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
 
 def share(hits: int, of: int) -> str:
-    """A share in per cent."""
+    """Format a share as a percentage."""
     return f"{100 * hits / of:.1f}%"

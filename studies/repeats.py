@@ -1,4 +1,4 @@
-"""What tests do with systems that were run several times: runs made of the scores of real systems, and of noise."""
+"""Tests of systems with repeated runs, simulated from the scores of real systems and noise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gainful.stats.catalogues import STUDENT
 from gainful.stats.paired_tests import PairedScores
 from gainful.stats.run_noise import noise_of_means
 
-#: The difference to be found, and the standard deviation of what a query has in a run for itself.
+#: The true difference, and the standard deviation of the noise per query and run.
 _SHIFT, _OWN = 0.05, 0.05
-#: Queries, runs of either system, and the standard deviations of what all queries of a run share.
+#: Queries, runs per system, and the standard deviations of the noise shared by all queries of a run.
 _DESIGNS = [
     *((50, runs, noise) for runs in ((2, 2), (3, 3), (5, 5), (3, 1)) for noise in (0.0, 0.01, 0.03)),
     *((200, (3, 3), noise) for noise in (0.0, 0.01, 0.03)),

@@ -1,4 +1,4 @@
-"""Measures what tests and intervals do on real scores, and writes the tables into the pages of docs/: `make study`.
+"""Study tests and intervals on real scores, and write the tables into the pages of docs/: `make study`.
 
 Takes some minutes, and the published score matrices: `--data FOLDER`, by default ../shared/data/published-tables beside
 the checkout. Seeds are fixed: the same data give the same tables.
@@ -20,7 +20,7 @@ DATA = HERE.parent.parent / "shared" / "data" / "published-tables"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Measure what tests and intervals do on real scores.")
+    parser = argparse.ArgumentParser(description="Study tests and intervals on real scores.")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of published score matrices")
     parser.add_argument("--only", action="append", choices=list(STUDIES), help="one table; may be repeated")
     options = parser.parse_args()
@@ -42,7 +42,7 @@ def put(name: str, table: str) -> None:
         if marks.search(text):
             page.write_text(marks.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text), encoding="utf-8")
             return
-    raise SystemExit(f"docs: expected a page with the marks of the study {name}, found none")
+    raise SystemExit(f"docs: no page has the marks of the study {name}")
 
 
 if __name__ == "__main__":

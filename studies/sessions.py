@@ -1,4 +1,4 @@
-"""What tests of systems with sessions of their own do: sessions made of the scores of real systems."""
+"""Tests of systems with unpaired sessions, simulated from the scores of real systems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gainful.stats.unpaired import TwoGroups
 
 _SHIFT = 0.15
 
-#: Designs: sessions of either system, of how many topics (0: each its own), and how far B's vary beside A's.
+#: Designs: sessions per system, topics (0: one per session), and the ratio of B's spread to A's.
 _DESIGNS = {
     "10 and 10 sessions": (10, 10, 0, 1.0),
     "25 and 25 sessions": (25, 25, 0, 1.0),
@@ -50,7 +50,7 @@ def unpaired(folder: Path, samples: int = 1000, draws: int = 400) -> str:
 def _sessions(
     scores: Floats, rng: np.random.Generator, first: int, second: int, topics: int, spread: float
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
-    """Scores of both systems, of the same distribution but for B's spread, and their topics."""
+    """Scores of both systems, equally distributed except for B's spread, and their topics."""
     chosen = rng.integers(0, len(scores), topics or first + second)
     of = [chosen[np.arange(size) % topics] for size in (first, second)] if topics else np.split(chosen, [first])
     a, b = (scores[each, rng.integers(0, scores.shape[1], each.size)] for each in of)

@@ -36,7 +36,7 @@ def _family(matrix: ScoreMatrix, **plan: Any) -> FamilyResult:
 
 
 def coverage(folder: Path, pairs: int = 60, samples: int = 30, draws: int = 1000) -> str:
-    """How often intervals of the mean difference hold it: queries drawn from those of two random systems."""
+    """Measure the coverage of intervals for the mean difference, with queries sampled from two random systems."""
     scores = read(folder, "NewBestSub.R04").values
     rng = np.random.default_rng(1)
     kinds = ("Student t", "percentile", "BCa", "bootstrap-t", "inverted randomisation")
@@ -66,7 +66,7 @@ _WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 
 
 def weights(folder: Path, samples: int = 2000, draws: int = 1000) -> str:
-    """How often intervals hold the mean difference of two random systems where queries have weights."""
+    """Measure the coverage of intervals for the mean difference of two random systems with weighted queries."""
     scores = read(folder, "NewBestSub.R04").values
     rng = np.random.default_rng(9)
     rows = []
@@ -79,7 +79,7 @@ def weights(folder: Path, samples: int = 2000, draws: int = 1000) -> str:
                 counts *= n / counts.sum()
                 pair = PairedScores(scores[queries, a], scores[queries, b], PairPlan(draws=draws, seed=sample), counts)
                 worth.append(pair.weight)
-                # The variance of a ratio of sums (Cochran 1977), blind to how far a query draws the mean to itself.
+                # The variance of a ratio of sums (Cochran 1977), without correction for leverage.
                 spread = float(np.sqrt(((counts * (pair.plain_differences - pair.mean)) ** 2).sum() / (n - 1)))
                 found = [INTERVALS[kind].formula(pair, ALPHA) for kind in ("t", "randomisation")]
                 for i, interval in enumerate((t_interval(pair.mean, spread, n, ALPHA), *found)):
@@ -108,7 +108,7 @@ def _intervals(pair: PairedScores, draws: int, seed: int) -> tuple[float, list[I
 
 
 def families(folder: Path, samples: int = 500, m: int = 10, draws: int = 500) -> str:
-    """How often procedures find a difference that is not there, and one that is: systems centred to known means."""
+    """Measure false positives and power of procedures on systems centred to known means."""
     source = distinct_systems(folder, "NewBestSub.R04")
     centred = source - source.mean(axis=0)
     same = np.zeros(m)
@@ -162,7 +162,7 @@ def _adjusted(scores: Floats, draws: int, seed: int) -> dict[str, Floats]:
 
 
 def many(folder: Path, samples: int = 250, draws: int = 500, systems: Sequence[int] = (5, 10, 20)) -> str:
-    """How often procedures find a difference among systems of equal means, by the number of systems and queries."""
+    """Measure false positives among systems of equal means, by number of systems and queries."""
     sources = [distinct_systems(folder, name) for name in _MATRICES]
     rows = []
     for m in systems:
@@ -194,7 +194,7 @@ _MATRICES = ("NewBestSub.R04", "urbano.adhoc8_rr", "urbano.adhoc8_p10", "urbano.
 
 
 def measures(folder: Path, samples: int = 2000, m: int = 5, draws: int = 500) -> str:
-    """How often one family of three measures finds a difference that is not there, and one that is."""
+    """Measure false positives and power of one family of three measures."""
     sources = [read(folder, f"urbano.adhoc8_{name}").values for name in ("ap", "p10", "rr")]
     half = np.where(np.arange(m) < m // 2, 0.0, 0.1)
     rows = []
@@ -221,7 +221,7 @@ def measures(folder: Path, samples: int = 2000, m: int = 5, draws: int = 500) ->
 
 
 def rank_tests(folder: Path, samples: int = 1000) -> str:
-    """How often tests call two systems different whose means are made equal."""
+    """Measure how often tests find a difference between two systems with equal means."""
     scores = distinct_systems(folder, "NewBestSub.R04")
     tests = ("t", "wilcoxon", "sign")
     rows = []
@@ -240,7 +240,7 @@ def rank_tests(folder: Path, samples: int = 1000) -> str:
 
 
 def pool(folder: Path, times: int = 60) -> str:
-    """The p of one pair of systems beside three others, drawn again and again."""
+    """Compute p of one pair of systems together with three other systems, repeatedly drawn."""
     matrix = read(folder, "NewBestSub.WEB14GD")
     pair = ("uogTrDwl", "CiirAll1")
     others = [system for system in matrix.systems if system not in pair]
@@ -270,7 +270,7 @@ def few(folder: Path) -> str:
 
 
 def resolution(folder: Path) -> str:
-    """How many of all pairs of 110 systems are told apart, by what corrects for their number."""
+    """Count the significant pairs of 110 systems, by correction."""
     matrix = read(folder, "NewBestSub.R04")
     one = {
         "step-down maxT, 100,000 flips": _family(matrix).adjusted,

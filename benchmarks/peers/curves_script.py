@@ -1,4 +1,4 @@
-"""QRELS RUN: gain curves of a hundred runs by gainful, beside a plain loop over queries, in one process.
+"""QRELS RUN: gain curves of a hundred runs by gainful and by a plain loop over queries, in one process.
 
 The hundred runs are the one that is given, its scores disturbed. The loop would take long, so it is measured on a part
 and scaled: its curves by the number of runs, its bootstrap by runs and draws. Checks that both find the same curves.
@@ -10,7 +10,7 @@ import sys
 import time
 
 RUNS, DEPTH, DRAWS = 100, 1000, 1000
-#: What the loop is measured on.
+#: Data for the loop.
 SOME_RUNS, SOME_DRAWS = 2, 20
 REPETITIONS = 3
 

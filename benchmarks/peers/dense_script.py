@@ -1,5 +1,5 @@
-"""100,000 users x 100 ranked items with 10 relevant each as arrays: nDCG@10 and Recall@10, beside what the peers take;
-and 6,000 users x 3,700 scores, cut at 10 and 20, beside selecting the first 20 of each row with NumPy.
+"""100,000 users x 100 ranked items with 10 relevant each as arrays: nDCG@10 and Recall@10, compared with peers;
+and 6,000 users x 3,700 scores, cut at 10 and 20, compared with selecting the first 20 of each row with NumPy.
 
 pytrec_eval is given dicts, with and without the time to build them; ranx its own objects, after a first evaluation that
 compiles; torchmetrics flat tensors with the number of the user. Slow ones do a share of the users, and are scaled.
@@ -114,7 +114,7 @@ def main() -> None:
         missed = [RELEVANT - row.sum() for row in hits]
         target = np.concatenate([np.append(row, np.ones(count, bool)) for row, count in zip(hits, missed, strict=True)])
         index = np.repeat(np.arange(users), [RANKED + count for count in missed])
-        # Above 0: what is not it does not take for found.
+        # Above 0: other scores do not count as retrieved.
         score = np.concatenate([np.arange(RANKED + count, 0, -1, dtype=np.float32) for count in missed])
         tensors = torch.from_numpy(score), torch.from_numpy(target.astype(np.int64)), torch.from_numpy(index)
         metrics = RetrievalNormalizedDCG(top_k=10), RetrievalRecall(top_k=10)

@@ -1,4 +1,4 @@
-"""QRELS RUN as dicts: gainful's RelevanceEvaluator beside pytrec_eval's, in one process and in turns.
+"""QRELS RUN as dicts: gainful's and pytrec_eval's RelevanceEvaluator, in one process and in turns.
 
 Checks first that all their numbers are the same.
 """

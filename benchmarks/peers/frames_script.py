@@ -1,4 +1,4 @@
-"""A million rows from a data frame: gainful's Run beside the dicts that pytrec_eval wants, in one process."""
+"""A million rows from a data frame: gainful's Run, and the dicts that pytrec_eval needs, in one process."""
 
 import gc
 import random
@@ -35,7 +35,7 @@ def frame(library: str, data: dict[str, list[Any]]) -> Any:
 
 
 def dicts(library: str, data: Any) -> dict[str, dict[str, float]]:
-    """What a user of pytrec_eval writes, the quick way: columns as lists, one pass."""
+    """Fast user code for pytrec_eval: columns as lists, one pass."""
     names = ("query_id", "doc_id", "score")
     lists = [data[name].to_pylist() if library == "pyarrow" else data[name].to_list() for name in names]
     run: dict[str, dict[str, float]] = {}

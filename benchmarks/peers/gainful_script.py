@@ -1,4 +1,4 @@
-"""What a user of gainful writes: QRELS RUN ... to means. Reading and evaluating are one call."""
+"""User code for gainful: QRELS RUN ... to means. Reading and evaluating are one call."""
 
 import sys
 import time

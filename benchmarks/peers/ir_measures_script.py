@@ -1,4 +1,4 @@
-"""What a user of ir_measures writes: QRELS RUN ... to means."""
+"""User code for ir_measures: QRELS RUN ... to means."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ def main(qrels_path: str, run_paths: list[str]) -> None:
     from ir_measures import AP, RR, nDCG
 
     imported = time.perf_counter()
-    # The readers are lazy: what they read is read while it is evaluated, so the two are one phase.
+    # The readers are lazy: files are read during evaluation, so the two are one phase.
     for path in run_paths:
         qrels = ir_measures.read_trec_qrels(qrels_path)
         run = ir_measures.read_trec_run(path)

@@ -1,4 +1,4 @@
-"""QRELS: alpha-nDCG@20 of a made-up run of 1,000 documents a query, here and in pyndeval, of what is in memory."""
+"""QRELS: alpha-nDCG@20 of a simulated run with 1,000 documents per query, in gainful and pyndeval, from memory."""
 
 import random
 import sys

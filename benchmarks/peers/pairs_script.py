@@ -1,5 +1,5 @@
-"""TABLE: all pairs of its systems with maxT, and by randomised Tukey HSD, beside one matrix product of flips and pairs;
-in one process and in turns.
+"""TABLE: all pairs of its systems with maxT and randomised Tukey HSD, compared with one matrix product of flips and
+pairs; in one process and in turns.
 
 The product is what the p of all pairs alone would take: draws x queries times queries x pairs, in float64.
 """

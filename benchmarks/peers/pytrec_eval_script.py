@@ -1,4 +1,4 @@
-"""What a user of pytrec_eval writes: QRELS RUN ... to means. Loads nothing that it does not need."""
+"""User code for pytrec_eval: QRELS RUN ... to means, with minimal imports."""
 
 import gzip
 import sys

@@ -1,4 +1,4 @@
-"""What a user of ranx writes: PERMUTATIONS QRELS RUN ... to all pairs by Fisher's randomisation test."""
+"""User code for ranx: PERMUTATIONS QRELS RUN ... to all pairs by Fisher's randomisation test."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""What a user of ranx writes: QRELS RUN ... to means. numba compiles on the very first run and caches after that."""
+"""User code for ranx: QRELS RUN ... to means. numba compiles on the first run, then uses its cache."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""SYSTEMS QUERIES: a report of so many simulated systems and queries, 100 ranks deep, made and used in a browser.
+"""SYSTEMS QUERIES: a report of simulated systems and queries, 100 ranks deep, created and used in a browser.
 
 How long it takes from opening to the first use, and how long a step of a control until everything in sight is drawn.
 """

@@ -1,4 +1,4 @@
-"""COUNT sessions of 4 queries x 10 documents: gainful beside loops over dicts and lists, in one process and in turns.
+"""COUNT sessions of 4 queries x 10 documents: gainful and loops over dicts and lists, in one process and in turns.
 
 Checks first that all numbers are the same.
 """

@@ -52,7 +52,7 @@ coalesce(1 / array_min(filter(transform(relevant, each -> array_position(ranked,
 
 
 def turns(works: Mapping[str, Callable[[], Sequence[float]]], repetitions: int) -> dict[str, float]:
-    """The best time of each, taken in turns; what they compute is the same."""
+    """The best time of each, measured in turns; the results are the same."""
     times: dict[str, float] = {}
     for _ in range(repetitions):
         answers = {}
@@ -73,7 +73,7 @@ def session_of(settings: Mapping[str, str]) -> SparkSession:
 
 
 def works_on(session: SparkSession, folder: str) -> dict[str, Callable[[], Sequence[float]]]:
-    """What is measured on the results of a folder."""
+    """Measurements on the results in a folder."""
     judgments, results = (session.read.parquet(f"{folder}/{name}.parquet") for name in ("judgments", "results"))
     judgments.createOrReplaceTempView("judgments")
     results.createOrReplaceTempView("results")

@@ -1,4 +1,4 @@
-"""TABLE: Tukey's p of all pairs of its systems, beside scipy's studentised range, which its tukey_hsd calls.
+"""TABLE: Tukey's p of all pairs of its systems, compared with scipy's studentised range, which its tukey_hsd calls.
 
 scipy is asked for some of the p only, and what that takes is scaled to one a pair: tukey_hsd asks for each pair twice,
 and for each system beside itself.

@@ -1,4 +1,4 @@
-"""A plugin for pytest: the fixture ``gainful_gate``, which is :func:`gainful.testing.assert_no_regression`."""
+"""A pytest plugin: the fixture ``gainful_gate`` is :func:`gainful.testing.assert_no_regression`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def gainful_gate() -> Callable[..., GateReport]:
-    """Call it with a gate, judgments and a run: it fails where the run has fallen from the baseline."""
+    """Return a function of a gate, judgments and a run that fails if the run has regressed from the baseline."""
     from gainful.testing import assert_no_regression
 
     return assert_no_regression

@@ -1,4 +1,4 @@
-"""For tests: an assertion that a run has not fallen from a gate's baseline, by the rule of `gainful gate check`."""
+"""An assertion for tests that a run has not regressed from the baseline of a gate."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def assert_no_regression(
     gate: str | os.PathLike[str], qrels: QrelsLike, run: RepeatsLike, *, strict: bool = False
 ) -> GateReport:
-    """Fails with the gate's message where a run has fallen, or cannot be compared; else returns the report.
+    """Raise AssertionError if a run has regressed from the baseline or cannot be compared; otherwise return the report.
 
-    ``run`` is what :func:`gainful.evaluate` takes, or a list of several runs of the same system.
+    ``run`` is a run as :func:`gainful.evaluate` takes it, or a list of repeated runs of one system.
     """
     from gainful.tasks.gate.baseline import check_gate
 

@@ -1,4 +1,4 @@
-"""The five papers behind gainful, run again: a folder each over one engine of claims.
+"""Reproductions of the five papers behind gainful: one folder per paper, built on shared claims and sections.
 
 >>> import gainful_papers
 >>> gainful_papers.reproduce("jarvelin2000").only("Section 2.2").verdicts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gainful_papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
     from gainful_papers.significance import FriedmanTable as FriedmanTable, friedman_table as friedman_table
 
-#: Where each public name lives. They are loaded when first used: help and usage errors do without NumPy.
+#: Module of each public name. Names are loaded on first use, so that help and usage errors do not import NumPy.
 _HOMES = {
     "Plane": "dellamea2004.plane",
     "Planes": "dellamea2004.plane",

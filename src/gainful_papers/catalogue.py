@@ -1,4 +1,4 @@
-"""The five papers, and what each needs to be run again. Nothing here loads NumPy; the papers' modules do."""
+"""Catalogue of the five papers and the data that each needs. It does not import NumPy; the papers' modules do."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from gainful.errors import UsageError
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, and what its experiment takes.
+    """A paper and the inputs of its experiment.
 
     Attributes:
-        key: What it is called here; also the name of its module.
-        alone: What is recomputed without data.
-        with_data: What is computed with data.
-        needs: Which data these are, in words.
-        data: Names of the data that have to be given together.
-        settings_alone: Settings that have a meaning without data; all others are those of its study.
+        key: Name of the command and of the module.
+        alone: Parts reproduced without data.
+        with_data: Parts reproduced with data.
+        needs: Description of these data.
+        data: Names of the data, all of which are required.
+        settings_alone: Settings that apply without data; the study takes all others.
         draws_alone: Whether there are figures without data.
-        other_data: Names of data that can be given instead.
+        other_data: Names of alternative data.
     """
 
     key: str
@@ -35,12 +35,12 @@ class Paper:
     other_data: tuple[str, ...] = ()
 
     def data_among(self, given: Iterable[str]) -> tuple[str, ...]:
-        """What has to be given where this is: the data of the paper's own experiment, or others."""
+        """Return the names of the required data: the paper's own, or the alternative if any of it is given."""
         return self.other_data if any(name in self.other_data for name in given) else self.data
 
     @property
     def options(self) -> str:
-        """What has to be given on the command line for the experiment.
+        """Command-line options that the experiment requires.
 
         >>> PAPERS["jarvelin2008"].options
         '--qrels FILE --sessions FILE'
@@ -58,17 +58,17 @@ PAPERS: dict[str, Paper] = {
             "Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents. SIGIR 2000, "
             "41-48.",
             "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
-            "worked vectors, a discount that boosts, the paper's figures held against each other",
-            "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
+            "worked vectors, a discount that increases gains, consistency of the paper's numbers",
+            "recall bases, Table 1 with Friedman's test, Figures 1 to 3 and their readings",
             "judgments and two or more runs",
             ("qrels", "runs"),
         ),
         Paper(
             "jarvelin2002",
             "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
-            "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
-            "worked vectors, errata, a false claim with its counter-example, what its tables add up to",
-            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, its discussion",
+            "gain relative to the ideal (nCG, nDCG), averages over ranks, and significance tests",
+            "worked vectors, errata, a false claim with a counterexample, sums of its tables",
+            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, statements of the discussion",
             "judgments and two or more runs",
             ("qrels", "runs"),
         ),
@@ -76,19 +76,19 @@ PAPERS: dict[str, Paper] = {
             "jarvelin2008",
             "Järvelin, Price, Delcambre and Nielsen: Discounted cumulated gain based evaluation of multiple-query IR "
             "sessions. ECIR 2008, 4-15.",
-            "gain over whole sessions (sDCG), discounted by the rank and by the number of the query",
-            "formula examples, errata, what its Table 2 adds up to",
+            "gain over whole sessions (sDCG), discounted by rank and by query number",
+            "formula examples, errata, sums of its Table 2",
             "Table 2, Figures 1 to 4",
-            "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
+            "judgments (by topic, session or query) and sessions: one file per system, or one file that names systems",
             ("qrels", "sessions"),
         ),
         Paper(
             "scheel2011",
             "Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011, 54-65.",
-            "measures that do not depend on how many grades there are (muAP, NDCNG)",
-            "Tables 1 and 2, errata, the artificial experiment in full (Figures 4 and 5)",
-            "Figures 6 to 8, of OHSUMED or of any runs",
-            "OHSUMED of LETOR 3.0 (its folder Feature-null); or runs and what plays the user (--qrels FILE, too)",
+            "measures that do not depend on the number of grades (muAP, NDCNG)",
+            "Tables 1 and 2, errata, the complete artificial experiment (Figures 4 and 5)",
+            "Figures 6 to 8, for OHSUMED or any runs",
+            "OHSUMED from LETOR 3.0 (folder Feature-null); or runs and a reference (NAME, or --qrels FILE)",
             ("letor",),
             ("repetitions", "seed"),
             draws_alone=True,
@@ -98,10 +98,10 @@ PAPERS: dict[str, Paper] = {
             "dellamea2004",
             "Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental "
             "validation. JASIST 55(6), 2004, 530-543.",
-            "the distance between what users and what systems say of documents, on continuous scales (ADM)",
+            "the distance between users' and systems' relevance scores, on continuous scales (ADM)",
             "Tables 1 and 2, the planes of Figures 4 and 5, measures of Figure 6, errata",
             "Tables 3 and 4, Figures 7 to 9",
-            "judgments and a dozen or more runs that retrieve equally many documents for every query",
+            "judgments and at least a dozen runs that retrieve the same number of documents for every query",
             ("qrels", "runs"),
             draws_alone=True,
         ),
@@ -109,22 +109,18 @@ PAPERS: dict[str, Paper] = {
 }
 
 
-#: What figures can be.
+#: Figure formats.
 FIGURES = ("svg", "png", "pdf")
 
 
 def check_given(paper: Paper, data: Iterable[str]) -> None:
-    """Refuses data that the paper has no use for, and data of which a part is missing."""
+    """Raise UsageError if data are given that the paper does not use, or if required data are missing."""
     words = {"qrels": "judgments", "letor": "a LETOR collection", "reference": "references"}
     words |= {"runs": "runs", "sessions": "sessions"}
     wanted, needs = paper.data_among(data), f"it needs {paper.options}: {paper.needs}"
     for name in data:
         if name not in wanted:
-            raise UsageError(f"{paper.key}: has no use for {words[name]}", needs)
-    missing = [name for name in wanted if name not in data]
+            raise UsageError(f"{paper.key}: {words[name]} cannot be used", needs)
+    missing = [words[name] for name in wanted if name not in data]
     if data and missing:
-        raise UsageError(
-            f"{paper.key}: expected {' and '.join(words[name] for name in wanted)}, "
-            f"found no {' and no '.join(words[name] for name in missing)}",
-            needs,
-        )
+        raise UsageError(f"{paper.key}: missing {' and '.join(missing)}", needs)

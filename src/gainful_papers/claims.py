@@ -1,8 +1,6 @@
-"""The engine of the papers: sections called as in the paper, claims with a verdict, and the tables that show them.
+"""Sections of a paper, claims with verdicts, and their tables; also helpers that several papers share.
 
-A claim is what a paper says beside what gainful finds; its constructors are the rules of the verdict. What
-several papers do alike stands here, too: vectors of worked examples, heads of tables, charts of many runs, and numbers
-compared as in exact arithmetic, where rounding decides nothing.
+A claim compares a statement of a paper with the result of gainful; its constructors apply the rules for verdicts.
 """
 
 from __future__ import annotations
@@ -34,13 +32,13 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-#: What a section is made of: single parts, and several together, which follow one another.
+#: One part of a section, or several in order.
 Part: TypeAlias = Table | Chart | str
 Parts: TypeAlias = Part | Iterable[Part]
 
 
 class LateParts(Sequence[Any]):
-    """Parts that take long: they are made when somebody first looks at them."""
+    """Parts that are expensive to compute: they are computed on first access."""
 
     def __init__(self, make: Callable[[], Iterable[Part]]) -> None:
         self._made = cache(lambda: tuple(make()))
@@ -57,10 +55,10 @@ class LateParts(Sequence[Any]):
 
 @dataclass(frozen=True)
 class Section:
-    """A table, a figure or an example of a paper. Its ``name`` ("Table 2") also names its files.
+    """A table, figure or example of a paper. Its ``name`` ("Table 2") also names its files.
 
-    ``about`` says in a sentence what is to be seen; ``parts`` are tables, charts and paragraphs. ``conventions`` are
-    its own, where they are not the study's.
+    ``about`` describes it in a sentence; ``parts`` are tables, charts and paragraphs. ``conventions`` replace those of
+    the study.
     """
 
     name: str
@@ -70,7 +68,7 @@ class Section:
 
     @classmethod
     def of(cls, name: str, about: str, *parts: Parts) -> Section:
-        """From parts and groups of parts; an empty paragraph is none.
+        """Build a section from parts and groups of parts, without empty paragraphs.
 
         >>> Section.of("Table 2", "", "one", ("two", "three"), "").parts
         ('one', 'two', 'three')
@@ -79,12 +77,12 @@ class Section:
 
     @property
     def file_name(self) -> str:
-        """The name of its files, without an ending.
+        """Name of its files, without suffix.
 
         >>> Section("Table 2", "", ()).file_name, Section("Section 3.1", "", ()).file_name
         ('table-2', 'section-3.1')
         """
-        # A dot stays: what is numbered within section 3 must not have the name of section 3.1.
+        # Keep the dot, so that section 3, file 1 and section 3.1 have different names.
         return "-".join("".join(c if c.isalnum() or c == "." else " " for c in self.name.lower()).split())
 
     @property
@@ -92,7 +90,7 @@ class Section:
         return Page("papers", tuple(self.parts))
 
     def verdicts(self) -> Iterator[tuple[str, str]]:
-        """Its verdicts, each with what it is about."""
+        """Yield each verdict with the subject of its claim."""
         for table in self.page.tables_for_machines:
             names = [column.name for column in table.columns]
             if "verdict" in names:
@@ -100,7 +98,7 @@ class Section:
 
 
 def flat(*parts: Parts) -> Iterator[Part]:
-    """Parts and the parts of groups, one after the other; an empty paragraph is none."""
+    """Yield parts and the members of groups, without empty paragraphs."""
     for part in parts:
         group = (part,) if isinstance(part, (str, Table)) or not isinstance(part, Iterable) else part
         yield from (each for each in group if each != "")
@@ -108,10 +106,10 @@ def flat(*parts: Parts) -> Iterator[Part]:
 
 @dataclass(frozen=True)
 class Study:
-    """What a paper's experiment gave on some data.
+    """Results of a paper's experiment on some data.
 
-    ``data`` says in a sentence what data these were, and whether they are the paper's own or its figures are for
-    orientation only. ``evaluations`` are the runs' scores with all that was noticed on the way.
+    ``data`` describes the data in a sentence, and states whether they are the paper's own. ``evaluations`` are the
+    runs' scores and their notices.
     """
 
     data: str
@@ -120,11 +118,11 @@ class Study:
     conventions: tuple[str, ...] = ()
 
 
-#: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
-#: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
-#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of what can happen or happened to the paper's runs, and
-#: does not here, or of a statement that these data cannot decide. ``same collection``: the paper's figure is of this
-#: collection, but not of these runs alone. ``other data``: it is of other data.
+#: ``agrees``: equal to the digits that the paper prints. ``truncated``: equal if the paper truncated instead of
+#: rounding. ``erratum``: the paper's value cannot be right; a note gives the reason. ``differs``: not equal, for an
+#: unknown reason. ``holds``, ``fails``: a statement is or is not supported. ``not seen``: an effect that the paper
+#: observed or considers possible does not occur here, or these data cannot decide. ``same collection``: the paper's
+#: value is from this collection but from other runs. ``other data``: it is from other data.
 Verdict: TypeAlias = Literal[
     "agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "same collection", "other data"
 ]
@@ -137,10 +135,7 @@ _EPSILON = 1e-9
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing that a paper says, what gainful finds, the verdict, and a note where there is one.
-
-    Its constructors are the rules of the verdict.
-    """
+    """A statement of a paper, the result of gainful, the verdict, and an optional note."""
 
     what: str
     says: str
@@ -150,7 +145,7 @@ class Claim:
 
     @classmethod
     def number(cls, what: str, says: float, finds: float, places: int = 2, erratum: str = "") -> Claim:
-        """A single number that a paper prints with so many decimal places.
+        """Compare a number that the paper prints with ``places`` decimals.
 
         >>> Claim.number("muAP", 0.448, 0.44792, 3).verdict, Claim.number("mean", 0.465, 0.4652, 3).finds
         ('agrees', '0.465')
@@ -161,7 +156,7 @@ class Claim:
     def vector(
         cls, what: str, says: Sequence[float], finds: Sequence[float], places: int = 2, erratum: str = ""
     ) -> Claim:
-        """Numbers in order. ``erratum`` says why the paper's cannot be right; it is refused where they agree.
+        """Compare numbers in order. ``erratum`` explains an error in the paper; it is rejected if the numbers agree.
 
         >>> Claim.vector("CG", (3, 5, 8), (3.0, 5.0, 8.0), 0).says
         '3 5 8'
@@ -179,52 +174,51 @@ class Claim:
 
     @classmethod
     def text(cls, what: str, says: str, finds: str, erratum: str = "") -> Claim:
-        """Words that have to be the same.
+        """Compare two texts, which must be equal.
 
-        >>> Claim.text("who beats whom", "D > A*", "D > A*").verdict
+        >>> Claim.text("significant pairs", "D > A*", "D > A*").verdict
         'agrees'
         """
         return cls(what, says, finds, "agrees" if says == finds else "differs")._or_erratum(erratum)
 
     def _or_erratum(self, erratum: str) -> Claim:
         if erratum and self.verdict == "agrees":
-            raise UsageError(f"{self.what}: expected a difference that needs an erratum, found none")
+            raise UsageError(f"{self.what}: the numbers agree, so there is no erratum")
         return replace(self, verdict="erratum", note=erratum) if erratum else self
 
     @classmethod
     def statement(cls, what: str, says: str, finds: str, holds: bool | None, note: str = "") -> Claim:
-        """A statement of the paper, and whether what was found bears it out; None: these data cannot decide."""
+        """Check a statement of the paper; None means that these data cannot decide it."""
         return cls(what, says, finds, "not seen" if holds is None else "holds" if holds else "fails", note)
 
     @classmethod
     def remark(cls, what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
-        """What can happen, or happened to the paper's runs: it is so here, or it is not seen, which refutes nothing."""
+        """Check for an effect that the paper observed or considers possible; its absence refutes nothing."""
         return cls(what, says, finds, "holds" if seen else "not seen", note)
 
     @classmethod
     def undecided(cls, what: str, says: str, finds: str, note: str = "") -> Claim:
-        """A statement that these data can neither bear out nor refute: too few systems or queries, nothing found."""
+        """Record a statement that these data can neither support nor refute."""
         return cls(what, says, finds, "not seen", note)
 
     @classmethod
-    def beside(cls, what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
-        """A figure of other data than the paper's, or of a part of its own, which stands beside for orientation."""
+    def comparison(cls, what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
+        """Show a value from other data than the paper's, or from part of its data, for comparison only."""
         return cls(what, says, finds, "same collection" if same_collection else "other data", note)
 
     @classmethod
     def order(cls, what: str, says: str, one: Order, other: Order, *, changes: bool) -> Claim:
-        """What two settings did to the order of the paper's runs: it changed (``changes``), or not markedly.
+        """Check whether two settings change the order of runs (``changes``), or do not change it markedly.
 
-        The paper speaks of mean curves, so that means decide who swaps places. What no test shows is within noise:
-        it is a change, but no marked one.
+        As in the paper, means define the order. A swap that no test confirms is within noise, so it is not marked.
         """
         moved, pairs = moved_pairs(one.ranks, other.ranks), count_of(math.comb(len(one.ranks), 2), "pair")
         shown = 0 if one.leads is None or other.leads is None else int(one.leads.reversed_in(other.leads).sum())
         if min(len(one.order), len(other.order)) < 2:
             return cls.undecided(what, says, "no two runs differ")
-        note = "by means; within noise: paired t tests, corrected by Holm, do not show both orders"
+        note = "by means; within noise: Holm-corrected paired t tests do not confirm both orders"
         if not changes:
-            note += "; it holds where all are"
+            note += "; holds if all swaps are within noise"
         noise = f"{shown} beyond noise" if shown else "within noise"
         swap = "swaps" if moved == 1 else "swap"
         finds = f"{moved} of {pairs} {swap} places, {noise}" if moved else "no pair swaps places"
@@ -232,7 +226,7 @@ class Claim:
 
     @classmethod
     def rising(cls, what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
-        """Each value of the paper's runs is larger than the one before; not seen in a lone, equal or missing one.
+        """Check that each value exceeds the previous one; a single, equal or missing value is ``not seen``.
 
         >>> cases = [1, 2, 3], [1, 3, 2], [0.3, 0.1 + 0.2, 1], [1, math.nan], [1]
         >>> [Claim.rising("gain", "grows", "", values, 1.0).verdict for values in cases]
@@ -243,14 +237,12 @@ class Claim:
         return cls.remark(what, says, finds, is_known and all(one < two for one, two in steps), note)
 
 
-#: Texts longer than these do not stand side by side.
+#: Longest text that is shown in a column of its own.
 _LONG = 40
 
 
 def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
-    """The claims as a table; long ones one below the other, for people, so that digits can be compared by eye.
-
-    Where there is no claim there is no table.
+    """Return the claims as tables. For people, long values are stacked, so that digits can be compared by eye.
 
     >>> claims_tables("Readings", [])
     ()
@@ -262,7 +254,7 @@ def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
     of_note: dict[str, list[str]] = {}
     for claim in claims:
         of_note.setdefault(claim.note, []).append(claim.what)
-    # What belongs to several claims, or to all of them, is said once.
+    # Print a note once if several claims share it.
     notes = tuple(
         f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
         for note, whats in of_note.items()
@@ -292,13 +284,13 @@ def table(
     for_machines: bool = False,
     **others: Any,
 ) -> Table:
-    """A table whose columns are given as its :func:`head`; ``for_machines`` holds for all of them."""
+    """Build a table; ``columns`` may be a text for :func:`head`, to which ``for_machines`` applies."""
     known = head(columns, for_machines=for_machines) if isinstance(columns, str) else tuple(columns)
     return Table(known, tuple(tuple(row) for row in rows), title, notes, **others)
 
 
 def numbers(values: Iterable[float], places: int = 2, between: str = ", ", sign: str = "") -> str:
-    """Numbers in a row, with a dash where there is none.
+    """Join formatted numbers, with a dash for NaN.
 
     >>> numbers([4.2, math.nan], 1)
     '4.2, -'
@@ -307,7 +299,7 @@ def numbers(values: Iterable[float], places: int = 2, between: str = ", ", sign:
 
 
 def moved_pairs(one: Sequence[int | None], other: Sequence[int | None]) -> int:
-    """Count the pairs of systems that stand the other way round in two orders; ties are in neither.
+    """Count the pairs of systems that two rankings order differently; ties do not count.
 
     >>> moved_pairs([1, 2, 3], [2, 1, 3]), moved_pairs([1, 1], [1, 2])
     (1, 0)
@@ -317,14 +309,12 @@ def moved_pairs(one: Sequence[int | None], other: Sequence[int | None]) -> int:
 
 
 def tau_text(tau: float | None, places: int = 2) -> str:
-    """A correlation as people read it."""
+    """Format a correlation."""
     return "undefined" if tau is None else f"{tau:.{places}f}"
 
 
 def by_rank(measure: str, grades: Sequence[float], missed: Sequence[float] = (), to: int | None = None) -> list[float]:
-    """A measure at rank 1, 2, and so on of a list that is given by its grades: the vectors of worked examples.
-
-    ``missed`` are the grades of judged documents that the list does not have.
+    """Score a list of grades at each rank from 1, as in worked examples; ``missed`` are grades not in the list.
 
     >>> by_rank("CG", [3, 2, 3])
     [3.0, 5.0, 8.0]
@@ -333,7 +323,7 @@ def by_rank(measure: str, grades: Sequence[float], missed: Sequence[float] = (),
 
 
 def added(cumulated: Sequence[float]) -> list[float]:
-    """What each rank adds to a cumulated vector.
+    """Return the increments of a cumulated vector.
 
     >>> added([3, 5, 8])
     [3.0, 2, 3]
@@ -343,7 +333,7 @@ def added(cumulated: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Case:
-    """The judgments and runs of a paper's case study, which may be read several times, and on how many threads."""
+    """Judgments, runs and threads of a case study; runs can be read several times."""
 
     judged: Judged
     runs: Mapping[str, Any]
@@ -351,36 +341,36 @@ class Case:
 
     @classmethod
     def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> Case:
-        """Of two or more runs."""
-        require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
+        """Build a case from two or more runs."""
+        require_several_runs(paper, runs, "two", "--runs takes a folder or a pattern, and is repeatable")
         return cls(judged, {name: RunSource.of(run).at_hand() for name, run in runs.items()}, threads)
 
     def evaluate(self, measures: Iterable[Measure]) -> dict[str, Evaluation]:
-        """Every run by these measures."""
+        """Evaluate every run."""
         return evaluate_runs(self.judged, self.runs, measures, threads=self.threads)
 
     def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
-        """What the runs give by rank, without bands."""
+        """Compute gain curves without bands."""
         return gain_curves(self.judged, self.runs, measures, average=average, draws=0, threads=self.threads)
 
 
 def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Literal["two", "three"], hint: str) -> None:
-    """Refuses what is no mapping of names to runs, and fewer runs than a paper compares."""
+    """Raise UsageError unless ``runs`` is a mapping with at least ``fewest`` runs."""
     require_runs(runs)
     if len(runs) < {"two": 2, "three": 3}[fewest]:
         raise UsageError(f"{paper}: expected {fewest} or more runs to compare, found {len(runs)}", hint)
 
 
-#: Of more levels than these nobody makes weights.
+#: Largest number of levels for which default weights are made.
 MOST_LEVELS = 9
 
 
 def gains_for(
     paper: str, judged: Judged, levels: GradeLevels, given: Sequence[object] | None = None
 ) -> tuple[Gain, ...]:
-    """The weights that were given, or else what 0-1-1-1, 0-1-10-100 and 0-0-0-1 are on this scale, each once."""
+    """Return the given weights, or the equivalents of 0-1-1-1, 0-1-10-100 and 0-0-0-1 on this scale, each once."""
     if not levels.levels:
-        raise InputError(f"{judged.qrels.name}: {paper} expects grades above 0, found none")
+        raise InputError(f"{judged.qrels.name}: {paper} needs grades above 0, but there are none")
     if given is not None:
         read = dict.fromkeys(levels.read(each, "gain") for each in given)
         for gain in read:
@@ -392,7 +382,7 @@ def gains_for(
 
 
 def worth_text(levels: GradeLevels, gain: Gain) -> str:
-    """What the highest grade is worth in a sentence, unless it is what the paper's is."""
+    """Return a sentence on the gain of the highest grade, unless it is the paper's."""
     highest = levels.levels[-1]
     worth, grade = gain.of_grades(np.array([highest]), highest)[0], number_text(highest)
     if worth == 100 and len(levels.levels) == 3:
@@ -403,23 +393,23 @@ def worth_text(levels: GradeLevels, gain: Gain) -> str:
 
 
 def check_last_rank(at: int | None) -> None:
-    """Refuses a last rank that the papers' readings have no place in; their vectors have 200 components."""
+    """Raise UsageError for a last rank outside the range of the papers' readings; their vectors have 200 components."""
     if at is not None and not 20 <= read_whole(at, "at") <= 200:
         raise UsageError(f"at: expected a rank from 20 to 200, found {at}")
 
 
 def without_empty_bases(judged: Judged) -> Judged:
-    """The judgments under one rule of both papers: a query without a document that counts is left out, no 0."""
+    """Return the judgments with ``undefined=skip`` in place of ``zero``: both papers leave empty queries out."""
     is_zero = judged.policy.undefined == "zero"
     return Judged(judged.qrels, judged.policy.replace(undefined="skip"), judged.index) if is_zero else judged
 
 
-#: Of more runs than these only the best three and the worst of each panel are named.
+#: Largest number of runs that are all named in a chart; of more, the best three and the worst of each panel are.
 MOST_NAMED = 8
 
 
 def with_few_names(plots: Iterable[Plot], panels: Sequence[Mapping[str, float]]) -> Iterator[Plot]:
-    """The plots, in which of many runs only the best and the worst have names; ``panels`` are the runs' values."""
+    """Yield the plots; if there are many runs, only the best and worst by ``panels`` are named, the others grey."""
     named: set[str] = set()
     for values in panels:
         ordered = sorted(values, key=lambda run: -values[run])
@@ -434,17 +424,17 @@ def with_few_names(plots: Iterable[Plot], panels: Sequence[Mapping[str, float]])
 
 
 def settled(values: Sequence[float], scale: float | None = None) -> list[float]:
-    """The values, equal where they are equal but for rounding. ``scale`` is how large what they were made of is.
+    """Return the values, with those made equal that differ only by rounding; ``scale`` is the size of the operands.
 
     >>> settled([0.1 + 0.2, 0.3])
     [0.3, 0.3]
     """
-    # + 0.0 makes -0.0 a 0.0, which prints without a sign.
+    # Adding 0.0 turns -0.0 into 0.0, which prints without a sign.
     return [float(value) + 0.0 for value in settle(np.array(values, np.float64), scale)]
 
 
 def highest(values: Mapping[str, float]) -> str:
-    """The name with the highest value, the first of those that share it but for rounding.
+    """Return the name with the highest value: the first of several that differ only by rounding.
 
     >>> highest({"a": 0.3, "b": 0.1, "c": 0.1 + 0.2})
     'a'

@@ -1,4 +1,4 @@
-"""Panels of figures that show gain by rank: the average curves of all runs and of the ideal list."""
+"""Figure panels of gain by rank: the average curves of all runs and of the ideal list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gainful_papers.claims import with_few_names
 
 
 class GainPanel:
-    """One panel: the curves of every run by one measure down to some rank, and the ideal's unless that is 1 anyway."""
+    """A panel: curves of all runs by one measure and, unless the measure is normalised, the ideal curve."""
 
     def __init__(self, curves: GainCurves, measure: Measure, depth: int, title: str) -> None:
         self.curves, self.depth, self.title = curves, depth, title
@@ -21,27 +21,27 @@ class GainPanel:
 
     @property
     def shown(self) -> list[GainCurve]:
-        """The ideal's curve, if there is one, and the runs'."""
+        """The ideal curve, if any, and the curves of the runs."""
         return [*([] if self.ideal is None else [self.ideal]), *self.runs]
 
     def at(self, rank: int) -> dict[str, float]:
-        """The runs' values at a rank."""
+        """Return the value of each run at a rank."""
         return {str(curve.run): float(curve.values[rank - 1]) for curve in self.runs}
 
     def needed(self, at: int, reference: str | None = None) -> list[int | None]:
-        """By run how many documents give what the ideal, or a run, gives by a rank; None where it is not reached."""
+        """Return the documents each run needs for the gain of the ideal (or a run) at a rank; None if not reached."""
         reading = self.curves.sideways(self.measure, reference=reference, at=[at])
         return [reading.rank(run, at) for run in reading.runs]
 
     def rows(self) -> Iterator[tuple[str, str, str, int, float]]:
-        """Every value: run, measure, average, rank and value."""
+        """Yield every value as run, measure, average, rank and value."""
         for curve in self.shown:
             for rank, value in enumerate(curve.values.tolist(), 1):
                 yield curve.run or "(ideal)", str(curve.measure), curve.average, rank, value
 
 
 def needed_text(ranks: Sequence[int | None], depth: int) -> str:
-    """The fewest and the most documents that runs need.
+    """Format the fewest and the most documents that runs need.
 
     >>> needed_text([7, 12], 100), needed_text([7, None], 100), needed_text([None], 100)
     ('7 to 12', '7 to not within 100', 'none within 100')
@@ -54,7 +54,7 @@ def needed_text(ranks: Sequence[int | None], depth: int) -> str:
 
 
 def panel_plots(panels: Sequence[GainPanel]) -> Iterator[Plot]:
-    """The charts of a figure's panels; of many runs only the best and the worst have names."""
+    """Yield the charts of a figure's panels; of many runs, only the best and worst are named."""
     plots = []
     for panel in panels:
         x, most = Axis("rank", 1.0, float(panel.depth), is_whole=True), 1.0 if panel.ideal is None else None

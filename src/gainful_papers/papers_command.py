@@ -1,4 +1,4 @@
-"""`gainful papers`: the five papers run again, what they say beside what gainful finds; a command for each."""
+"""`gainful papers`: one command per paper, which reproduces it and compares the results."""
 
 from __future__ import annotations
 
@@ -26,33 +26,31 @@ from gainful_papers.table_and_plane_commands import plane_command, sweep_command
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
-    """What is shown of a paper, and the folder that it is written into."""
+    """Sections to show, and the folder to write."""
 
-    examples: bool = setting(False, "Only what needs no data: worked examples, errata.")
-    data: bool = setting(False, "Only what the data give.")
+    examples: bool = setting(False, "Show only worked examples and errata.")
+    data: bool = setting(False, "Show only results on the given data.")
     only: tuple[str, ...] = setting(
-        (), "Only this, such as 'Table 2'; may be repeated.", metavar="SECTION", repeatable=True
+        (), "Show one section, such as 'Table 2' (repeatable).", metavar="SECTION", repeatable=True
     )
-    out: str | None = setting(None, "Write a folder: reports, tables and figures (with [plot]).", metavar="DIR")
-    figures: str | None = setting(None, "What figures in --out are.", choices=FIGURES, shown="svg")
+    out: str | None = setting(None, "Write reports, tables and figures to a folder.", metavar="DIR")
+    figures: str | None = setting(None, "Format of the figures in --out.", choices=FIGURES, shown="svg")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked(inputs.Work):
-    """What a paper is asked: its data with how they are read, and its settings.
+class _PaperOptions(inputs.Work):
+    """Data and settings of a paper.
 
-    A paper's class has ``files``, all that are read, so that none of them is written over, and ``read_data``.
+    Subclasses define ``read_data``, and ``files``: all files that are read, which must not be overwritten.
     """
 
 
 _SEVERAL: Any = {"read_all": read_values, "shown": "the paper's"}
-_RUNS = setting(
-    (), "A folder of runs, a file, or a pattern; may be repeated.", kind="file", metavar="DIR", repeatable=True
-)
+_RUNS = setting((), "Folder, file or pattern of runs (repeatable).", kind="file", metavar="DIR", repeatable=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Graded(_Asked, inputs.CollectionOptions):
+class _Graded(_PaperOptions, inputs.CollectionOptions):
     qrels: str = setting("", "Judgments.", kind="file")
     runs: tuple[str, ...] = _RUNS
 
@@ -68,21 +66,21 @@ class _Graded(_Asked, inputs.CollectionOptions):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Weighed(_Graded):
     gain: list[object] | None = setting(
-        None, "Weights like 0-1-10-100, or flat, tenfold, top.", metavar="G,...", **_SEVERAL
+        None, "Weights, as in 0-1-10-100, or flat, tenfold, top.", metavar="G,...", **_SEVERAL
     )
-    base: list[object] | None = setting(None, "Bases; figures have the first.", metavar="B,...", **_SEVERAL)
-    at: int | None = setting(None, "The last rank, 20 to 200.", kind="whole", metavar="K", shown="the paper's")
+    base: list[object] | None = setting(None, "Bases; figures show the first.", metavar="B,...", **_SEVERAL)
+    at: int | None = setting(None, "Last rank, 20 to 200.", kind="whole", metavar="K", shown="the paper's")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Jarvelin2000(_Weighed):
-    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN", shown="first")
-    factors: str | None = setting(None, "A table: run, and two factors such as structure and expansion.", kind="file")
+    baseline: str | None = setting(None, "Run with which the others are compared.", metavar="RUN", shown="first")
+    factors: str | None = setting(None, "Table of runs and two factors, such as structure, expansion.", kind="file")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Jarvelin2002(_Weighed):
-    other: str | None = setting(None, "Other judgments, for its Table 1.", kind="file", flag="--other-qrels")
+    other: str | None = setting(None, "Second set of judgments, for Table 1.", kind="file", flag="--other-qrels")
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -91,26 +89,26 @@ class _Jarvelin2002(_Weighed):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Dellamea2004(_Graded):
-    best: tuple[str, ...] = setting((), "A best system.", metavar="RUN", repeatable=True, shown="the first ten by AP")
-    worst_share: float | None = number(None, "Share of queries below the median.", "S", shown="1")
-    draws: int | None = setting(None, "Samples of documents.", kind="whole", least=1, metavar="N", shown="20")
-    seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
+    best: tuple[str, ...] = setting((), "Best system (repeatable).", metavar="RUN", repeatable=True, shown="ten by AP")
+    worst_share: float | None = number(None, "Share of queries on which Worst is below the median.", "S", shown="1")
+    draws: int | None = setting(None, "Number of document samples.", kind="whole", least=1, metavar="N", shown="20")
+    seed: int | None = setting(None, "Random seed.", kind="whole", least=0, shown="0")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Jarvelin2008(_Asked, inputs.PolicyOptions, inputs.SessionOptions):
+class _Jarvelin2008(_PaperOptions, inputs.PolicyOptions, inputs.SessionOptions):
     qrels: str = setting("", "Judgments.", kind="file")
-    sessions: tuple[str, ...] = setting((), "Sessions, a file a system; repeatable.", kind="file", repeatable=True)
-    topic: str | None = setting(None, "The topic of Figures 3 and 4.", metavar="ID", shown="of most sessions")
-    at_least: int | None = setting(None, "Queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4")
+    sessions: tuple[str, ...] = setting((), "Sessions, one file per system (repeatable).", kind="file", repeatable=True)
+    topic: str | None = setting(None, "Topic of Figures 3 and 4.", metavar="ID", shown="most sessions")
+    at_least: int | None = setting(None, "Fewest queries in Figure 3.", kind="whole", least=1, metavar="N", shown="4")
     gain: list[object] | None = setting(None, "Weights of grades.", metavar="G", **_SEVERAL)
-    base: str | None = setting(None, "b, the base of the discount by rank.", metavar="B", shown="2")
-    query_base: str | None = setting(None, "bq, the base of the discount by query.", metavar="B", shown="4")
-    at: int | None = setting(None, "Ranks of each query.", kind="whole", least=1, metavar="K", shown="10")
+    base: str | None = setting(None, "Base b of the discount by rank.", metavar="B", shown="2")
+    query_base: str | None = setting(None, "Base bq of the discount by query.", metavar="B", shown="4")
+    at: int | None = setting(None, "Ranks per query.", kind="whole", least=1, metavar="K", shown="10")
     qrels_format: str | None = setting(
         None, "Format of the judgments.", choices=FORMATS, keeps_spelling=True, shown="recognised"
     )
-    columns: str = setting("", "What a header calls things.", metavar="ROLE=NAME,...")
+    columns: str = setting("", "Column names in the header.", metavar="ROLE=NAME,...")
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -124,22 +122,17 @@ class _Jarvelin2008(_Asked, inputs.PolicyOptions, inputs.SessionOptions):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Scheel2011(_Asked):
-    qrels: str = setting("", "Judgments that play the user, as --reference FILE.", kind="file")
-    letor: str | None = setting(None, "OHSUMED of LETOR 3.0, raw features.", metavar="DIR")
+class _Scheel2011(_PaperOptions):
+    qrels: str = setting("", "Judgments used as a reference.", kind="file")
+    letor: str | None = setting(None, "OHSUMED from LETOR 3.0, raw features.", metavar="DIR")
     runs: tuple[str, ...] = _RUNS
     reference: tuple[str, ...] = setting(
-        (),
-        "What plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
-        metavar="NAME",
-        repeatable=True,
+        (), "Virtual user: one of --runs, or a file of grades (repeatable).", metavar="NAME", repeatable=True
     )
-    names: tuple[str, ...] = setting(
-        (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
-    )
+    names: tuple[str, ...] = setting((), "Name of a run; once per run, in order.", flag="--name", repeatable=True)
     inputs: Inputs = flags.group(flags.flags_of(inputs.InputOptions), inputs.InputOptions.taken_from)
-    repetitions: int | None = setting(None, "Of the experiment.", kind="whole", least=1, metavar="N", shown="100")
-    seed: int | None = setting(None, "Another seed.", kind="whole", least=0, shown="0")
+    repetitions: int | None = setting(None, "Repetitions per point.", kind="whole", least=1, metavar="N", shown="100")
+    seed: int | None = setting(None, "Random seed.", kind="whole", least=0, shown="0")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reference", (*self.reference, *filter(None, [self.qrels])))
@@ -158,7 +151,7 @@ class _Scheel2011(_Asked):
             return {"letor": self.letor}
         runs = self.inputs.runs(named_runs(run_paths(self.runs, ""), self.names))
         users: dict[str, Any] = {}
-        # What plays the user by name: runs, which are named, and judgments, which are read.
+        # References are names of runs, or files of judgments to be read.
         for each in self.reference:
             if each in runs or not os.path.exists(each):
                 users[each] = each
@@ -170,42 +163,38 @@ class _Scheel2011(_Asked):
 
 
 def _check_written(asked: Any, shown: _Shown, output: str | None, draws: bool) -> None:
-    """Refuse a folder to write into that has files which are read, or links to them.
-
-    And a file among those that --out writes, or among runs, where it would be taken for one.
-    """
+    """Raise UsageError if outputs would overwrite inputs, or if --output would be a file among runs or in --out."""
     if output is not None:
         options.check_written(output, "--output", asked.files)
         folder = os.path.realpath(os.path.dirname(output) or ".")
         if shown.out is not None and folder == os.path.realpath(shown.out):
-            raise UsageError(f"--output: expected a file outside of --out {shown.out}, found {output}")
+            raise UsageError(f"--output: {output} is in the folder of --out")
         if any(folder == os.path.realpath(source) for source in getattr(asked, "runs", ()) if os.path.isdir(source)):
-            raise UsageError(f"--output: expected a file outside of the folder of runs, found {output}")
+            raise UsageError(f"--output: {output} is in the folder of runs")
     if shown.out is None:
         if shown.figures is not None:
-            raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
+            raise UsageError("--figures cannot be used without --out", "--out DIR writes figures")
         return
     read = {os.path.realpath(file): file for file in asked.files}
     for name in os.listdir(shown.out) if os.path.isdir(shown.out) else []:
         if found := read.get(os.path.realpath(os.path.join(shown.out, name))):
-            raise UsageError(f"--out: expected a folder of its own, found {shown.out}, which has {found} that is read")
+            raise UsageError(f"--out: {shown.out} contains {found}, which is an input", "choose another folder")
     from gainful_papers.reproduction import check_folder
 
     check_folder(shown.out, shown.figures or "svg", are_wanted=draws and shown.figures is not None)
 
 
 def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) -> None:
-    """Run a paper again with a progress bar if it takes long, and show it or write it into a folder."""
     data = [name for name in (*paper.data, *paper.other_data) if getattr(asked, name)]
     if not data:
         alone = {each.name for each in (*fields(_Shown), *fields(options.Output), *fields(inputs.Work))} - {"data"}
         for name, flag in _typed(click.get_current_context()).items():
             if name not in {*alone, "max_memory", *paper.settings_alone}:
-                raise UsageError(f"{flag}: has no meaning without data", f"{paper.key} needs {paper.options}")
+                raise UsageError(f"{flag} cannot be used without data", f"{paper.key} needs {paper.options}")
     check_given(paper, data)
     for name in ("items", "training", "intents"):
         if getattr(getattr(asked, "inputs", None), name, None) is not None:
-            raise UsageError(f"--{name}: no paper has measures that go by it")
+            raise UsageError(f"--{name} cannot be used with papers: none of their measures needs it")
     _check_written(asked, shown, output.file, bool(data) or paper.draws_alone)
     from gainful_papers import reproduction
 
@@ -218,14 +207,14 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
         found = whole.part(shown.examples, shown.data) if shown.examples or shown.data else whole
         found = found.only(shown.only) if shown.only else found
         for section in found.sections:
-            len(section.parts)  # what takes long is done by now
+            len(section.parts)  # compute late parts while the progress bar is shown
     if shown.out is None:
         output.show(found, whole.notices)
     else:
         written = found.save_all(shown.out, shown.figures or "svg")
         is_read_here = output.file is None and output.chosen_format == "table"
         if not output.quiet:
-            sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {shown.out}: report.md shows all of them\n")
+            sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {shown.out}; start with report.md\n")
         output.show(replace(found, folder=shown.out, written=tuple(written)) if is_read_here else found, whole.notices)
 
 
@@ -233,9 +222,10 @@ def _run_paper(paper: Paper, asked: Any, shown: _Shown, output: options.Output) 
 @flags.takes(output=options.Output)
 @click.pass_context
 def command(context: click.Context, output: options.Output) -> None:
-    """List the five papers, or run one of them again; `papers table`, `plane` and `sweep`: a table and charts.
+    """Reproduce the five papers behind gainful.
 
-    Without data its worked examples and errata; with data its tables and figures on these.
+    Without a command, list the papers. Without data, a paper's worked examples and errata are shown; with data, also
+    its tables and figures. `papers table`, `plane` and `sweep` draw single tables and charts.
 
     Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
@@ -243,17 +233,16 @@ def command(context: click.Context, output: options.Output) -> None:
         output.show(_list_of_papers())
     elif typed := list(_typed(context).values()):
         hint = f"gainful papers {context.invoked_subcommand} {typed[0]} ..."
-        raise UsageError(f"{typed[0]}: expected options behind the paper's name, found one before it", hint)
+        raise UsageError(f"{typed[0]}: options must follow the name of the paper", hint)
 
 
 def _typed(context: click.Context) -> dict[str, str]:
-    """The options that were typed: the flag of each by its name."""
+    """Return the flags of the options given on the command line, by name."""
     flags = {str(each.name): max(each.opts, key=len) for each in context.command.params}
     return {n: flag for n, flag in flags.items() if context.get_parameter_source(n) == ParameterSource.COMMANDLINE}
 
 
 def _list_of_papers() -> Page:
-    """The five papers with what each can reproduce."""
     from gainful_papers.claims import table
 
     names = ("paper", "citation", "proposes", "without data", "with data", "options", "needs")
@@ -266,19 +255,21 @@ def _list_of_papers() -> Page:
     return Page("papers", (*parts, table("", " | ".join(names), rows, for_machines=True)))
 
 
-def _paper_command(paper: Paper, declared: type[_Asked]) -> click.Command:
+def _paper_command(paper: Paper, declared: type[_PaperOptions]) -> click.Command:
     @help_groups.command(paper.key)
     @flags.takes(asked=declared, shown=_Shown, output=options.Output)
-    def run(asked: _Asked, shown: _Shown, output: options.Output) -> None:
+    def run(asked: _PaperOptions, shown: _Shown, output: options.Output) -> None:
         _run_paper(paper, asked, shown, output)
 
     example = f"Example: gainful papers {paper.key}"
-    run.help = f"Run {paper.citation}\n\n{example}\n\n{example} {paper.options.partition(' or ')[0]} --out {paper.key}/"
+    run.help = (
+        f"Reproduce {paper.citation}\n\n{example}\n\n{example} {paper.options.partition(' or ')[0]} --out {paper.key}/"
+    )
     run.short_help = paper.proposes
     return run
 
 
-_DECLARED: dict[str, type[_Asked]] = {
+_DECLARED: dict[str, type[_PaperOptions]] = {
     "jarvelin2000": _Jarvelin2000,
     "jarvelin2002": _Jarvelin2002,
     "jarvelin2008": _Jarvelin2008,

@@ -1,8 +1,4 @@
-"""One of the five papers run again: its worked examples, and its experiment if there are data for it.
-
-A reproduction can be shown, or written as a folder: the report, as Markdown and as HTML with its figures inside, a file
-for every table, a figure for every section with charts.
-"""
+"""Reproduction of a paper: its worked examples and, given data, its experiment; shown, or written to a folder."""
 
 from __future__ import annotations
 
@@ -27,15 +23,15 @@ from gainful.render.markup import escaped
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.claims import VERDICTS, Part, Section, Study
 
-#: Verdicts of what is not as the paper says.
+#: Verdicts that contradict the paper.
 _FAILED = ("differs", "fails")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction(Showable):
-    """What became of a paper: sections that need no data, and the study of some data if there were any.
+    """A reproduced paper: sections that need no data, and the study of the data, if any were given.
 
-    ``written`` are the files of a folder that has all of it, if there is one: only the beginning is then shown.
+    ``written`` are the files saved to ``folder``, if any; only the summary is then shown.
     """
 
     paper: Paper
@@ -54,52 +50,52 @@ class Reproduction(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the data, one line each."""
+        """Warnings about the data, one per line."""
         return () if self.study is None else Evaluations(self.study.evaluations).notices
 
     def section(self, name: str) -> Section:
-        """A section by its name, in small letters or not, or by the name of its files ("table-2")."""
+        """Find a section by its name, ignoring case, or by its file name ("table-2")."""
         for section in self.sections:
             if name.casefold() in (section.name.casefold(), section.file_name):
                 return section
         names = [section.name for section in self.sections]
-        # A part of a paper is there with some data or settings only: who asks for it is told so.
-        needs = f"{self.paper.options} gives {self.paper.with_data}"
+        # Some sections exist only with certain data or settings.
+        needs = f"{self.paper.options} adds {self.paper.with_data}"
         raise UsageError(
-            f"{self.paper.key}: no section is called '{name}'; there are {'; '.join(names)}",
+            f"{self.paper.key}: no section '{name}'; sections are {'; '.join(names)}",
             " ".join(filter(None, (nearest(name, names), needs))),
         )
 
     def only(self, names: str | Iterable[str]) -> Reproduction:
-        """The same with some of its sections only."""
+        """Return a copy with only some sections."""
         wanted = [self.section(name) for name in ([names] if isinstance(names, str) else names)]
         kept = tuple(section for section in self.study.sections if section in wanted) if self.study else ()
         study = replace(self.study, sections=kept) if self.study and kept else None
         return replace(self, examples=tuple(each for each in self.examples if each in wanted), study=study)
 
     def part(self, examples: bool, data: bool) -> Reproduction:
-        """The same with its examples, with what the data gave, or with both."""
+        """Return a copy with the examples, with the study of the data, or with both."""
         return replace(self, examples=self.examples if examples else (), study=self.study if data else None)
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How often the paper and gainful agree, and how often not."""
+        """Number of claims per verdict."""
         found = Counter(verdict for section in self.sections for verdict, _ in section.verdicts())
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
     def summary(self, *, where: bool = True) -> Iterator[Table | str]:
-        """What was run and on what, how often it is as the paper says, all that is not, and ``where`` figures are; then
+        """Yield the citation, data, counts of verdicts, disagreements and, if ``where``, the files of figures; then the
         verdicts by section."""
         counted = self.verdicts
         beginning = [self.paper.citation, *([self.study.data] if self.study else [])]
         if counted:
             counts = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
-            beginning.append(f"The paper says, gainful finds: {counts}.")
+            beginning.append(f"Verdicts: {counts}.")
         found = {section.name: list(section.verdicts()) for section in self.sections}
         failed = {name: [what for verdict, what in each if verdict in _FAILED] for name, each in found.items()}
         named = [f"{name}: {'; '.join(whats)}" for name, whats in failed.items() if whats]
         if named:
-            beginning.append(f"Not as the paper says: {'. '.join(named)}.")
+            beginning.append(f"Disagreements with the paper: {'. '.join(named)}.")
         beginning += filter(None, [self._where_figures_are()] if where else [])
         yield from beginning if self.study is None else ["\n".join(beginning)]
         by_section = {name: Counter(verdict for verdict, _ in each) for name, each in found.items()}
@@ -115,19 +111,18 @@ class Reproduction(Showable):
         if not self.written:
             return f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."
         drawn = ", ".join(name for name in self.written if name.endswith(tuple(f".{each}" for each in FIGURES)))
-        there = f"Figures are in {self.folder}: {drawn}."
+        there = f"Figures in {self.folder}: {drawn}."
         missing = "No figures: they need the package matplotlib (pip install 'gainful[plot]')."
-        return f"{there if drawn else missing} report.md and report.html have all of it."
+        return f"{there if drawn else missing} The full report is in report.md and report.html."
 
     def page(self) -> Page:
-        """The beginning, then the sections one below the other; those that need no data first."""
+        """Return the summary followed by the sections, those that need no data first."""
         sections = [section.name for section in self.sections]
         header: dict[str, object] = {"paper": self.paper.key, "sections": sections, "verdicts": self.verdicts}
         parts = *self.summary(), *(() if self.written else self._shown())
         return Page("papers", parts, self._conventions, header)
 
     def _shown(self) -> Iterator[Any]:
-        """All sections as a page has them."""
         for section in self.sections:
             yield Heading(section.name)
             yield from [section.about] if section.about else []
@@ -135,7 +130,7 @@ class Reproduction(Showable):
 
     @property
     def _conventions(self) -> tuple[str, ...]:
-        """Those of the study, then those that some sections have of their own, after the names of these."""
+        """The study's conventions, then those of single sections, preceded by the names of these."""
         if self.study is None:
             return ()
         own: dict[str, list[str]] = {}
@@ -151,19 +146,17 @@ class Reproduction(Showable):
         return *self.study.conventions, *after
 
     def save_all(self, folder: str | os.PathLike[str], figures: str = "svg") -> list[str]:
-        """Writes a folder: report.md, a .csv for every table and a figure for every section with charts; report.html
-        has the charts inside.
+        """Write report.md, report.html, one .csv per table and one figure per section with charts to a folder.
 
-        Returns the names of the files, each of which is written whole or not at all; others in the folder are left
-        alone. Figures (svg, png or pdf) and the charts of report.html need gainful[plot]; report.md has charts as text
-        without it.
+        Return the names of the files. Each is written completely or not at all; other files are left alone. Figures
+        (svg, png or pdf) and the charts embedded in report.html need gainful[plot]; without it, charts are text.
         """
         folder = os.fspath(folder)
         check_folder(folder, figures)
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
+            raise InputError(f"{folder}: cannot be created ({error.strerror})") from error
         written = ["report.md", "report.html"]
         systems = tuple(system_numbers(self.page().charts))
         beginning = tuple(self.summary(where=False))
@@ -180,7 +173,7 @@ class Reproduction(Showable):
                 blocks.append(f"![{escaped(section.name)}]({name})")
                 shown = tuple(part for part in shown if isinstance(part, (str, Table)))
             blocks.append(_markdown(*shown))
-            # The tables with everything in them, numbered where there are several.
+            # The complete tables, numbered if there are several.
             tables, links = list(page.tables_for_machines), []
             for number, table in enumerate(tables, 1):
                 name = f"{section.file_name}{f'-{number}' if len(tables) > 1 else ''}.csv"
@@ -196,16 +189,15 @@ class Reproduction(Showable):
 
 
 def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
-    """Refuses a folder that cannot be written into, before any work begins, and figures that cannot be drawn, if they
-    are what somebody wants."""
+    """Raise an error before any work begins if the folder cannot be written or, if ``are_wanted``, figures cannot."""
     choose(figures, FIGURES, "figures")
     if not folder:
-        raise UsageError("--out: expected a folder to write into, found no name")
+        raise UsageError("--out: the name of the folder is empty")
     if os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder}: expected a folder to write into, found a file")
+        raise UsageError(f"{folder}: expected a folder, found a file")
     above = os.path.dirname(os.path.abspath(folder))
     if not os.path.isdir(above):
-        raise InputError(f"{folder}: cannot be made (there is no folder {above})")
+        raise InputError(f"{folder}: cannot be created (no folder {above})")
     if are_wanted:
         check_path(f"x.{figures}")
 
@@ -215,7 +207,7 @@ def _markdown(*parts: Part) -> str:
 
 
 def settings_of(paper: Paper, data: Iterable[str]) -> list[str]:
-    """The settings of a paper with such data: what its study takes after these, but for how the work is done."""
+    """Return the settings of a paper with such data: the other parameters of its study, except ``threads``."""
     taken = list(signature(_study_of(paper, data)).parameters)[len(paper.data_among(data)) :]
     return [*paper.settings_alone, *(each for each in taken if each != "threads")]
 
@@ -238,14 +230,14 @@ def reproduce(
     threads: int | None = None,
     **settings: Any,
 ) -> Reproduction:
-    """Runs one of the five papers again: its worked examples, and its experiment where data for it are given.
+    """Reproduce one of the five papers: its worked examples and, if data are given, its experiment.
 
-    ``qrels`` and ``runs`` are what :func:`gainful.evaluate` takes, ``sessions`` are by system what
-    :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection; ``reference`` names
-    runs or files of grades that play the user, or has judgments or runs by name. Settings are those of the paper:
-    jarvelin2000 has baseline, factors, gain, base, at; jarvelin2002 other (judgments), gain, base, at;
-    jarvelin2008 judged_by, topics, topic, at_least, gain, base, query_base, at; scheel2011 repetitions, seed (its
-    ``qrels`` are a reference); dellamea2004 best, worst_share, draws, seed.
+    ``qrels`` and ``runs`` are as in :func:`gainful.evaluate`; ``sessions`` maps systems to the input of
+    :meth:`gainful.Sessions.of`; ``letor`` is the folder of a LETOR collection; ``reference`` names runs or files of
+    grades that stand in for users, or maps names to judgments or runs. Settings depend on the paper. jarvelin2000:
+    baseline, factors, gain, base, at; jarvelin2002: other (judgments), gain, base, at; jarvelin2008: judged_by, topics,
+    topic, at_least, gain, base, query_base, at; scheel2011: repetitions, seed (``qrels`` are a reference);
+    dellamea2004: best, worst_share, draws, seed.
 
     >>> found = reproduce("jarvelin2000")
     >>> found.study is None, "differs" in found.verdicts
@@ -260,19 +252,19 @@ def reproduce(
     names, known = about.data_among(data), settings_of(about, data)
     for name in settings:
         if name not in known:
-            raise UsageError(f"{paper}: has no setting {name}", f"it has {', '.join(known)}")
+            raise UsageError(f"{paper}: no setting {name}", f"settings are {', '.join(known)}")
         if not data and name not in about.settings_alone:
-            raise UsageError(f"{paper}: {name} has no meaning without data", f"it needs {about.options}")
+            raise UsageError(f"{paper}: {name} cannot be used without data", f"it needs {about.options}")
     if policy is not None and not ("qrels" in names and data):
         why, hint = ("judgments", "leave it out") if data else ("data", f"it needs {about.options}")
-        raise UsageError(f"{paper}: policy has no meaning without {why}", hint)
+        raise UsageError(f"{paper}: policy cannot be used without {why}", hint)
     for name in ("runs", "sessions"):
         if not isinstance(data.get(name, {}), Mapping):
             raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(data[name]).__name__}")
     if "qrels" in data:
         data["qrels"] = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(data["qrels"]), Policy.of(policy))
     study = None
-    if data:  # first, because data can be wrong
+    if data:  # first, so that invalid data fail early
         wanted = {name: value for name, value in settings.items() if name not in about.settings_alone}
         study = _study_of(about, data)(*(data[name] for name in names), **wanted, threads=threads)
     alone = {name: settings[name] for name in about.settings_alone if name in settings}

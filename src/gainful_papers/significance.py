@@ -1,4 +1,4 @@
-"""The table of Järvelin and Kekäläinen: systems as columns, measures as rows, and who beats whom by Friedman's test."""
+"""Table of means with significant differences by Friedman's test, as in Järvelin and Kekäläinen."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from gainful.stats.rank_tests import Friedman, conover, friedman, protected
 from gainful.tasks.compare.compare_words import p_words, units_text
 from gainful_papers.claims import Floats
 
-TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
-STARS = "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums"
+TEST = "Friedman test (F form, mean ranks for ties); if significant, Conover's pairwise tests without correction"
+STARS = "stars: one for p < 0.05, two for p < 0.01; rank sums decide which system is better"
 _LEVELS, _STARS = (0.01, 0.05), ("**", "*")
 
 
 def stars_text(found: Friedman, names: Sequence[str]) -> str:
-    """Who beats whom as Table 2 of Järvelin and Kekäläinen (2002) has it: ``D,E > A**``; empty if nobody.
+    """Format significant pairs as in Table 2 of Järvelin and Kekäläinen (2002): ``D,E > A**``; empty if none.
 
-    Conover's comparisons without correction, a level only where the overall test reaches it; who is better is decided
-    by the rank sums, which may differ from the means. Winners over the same loser with the same stars are joined.
+    Conover's comparisons are used without correction, and only at levels that the overall test reaches. Rank sums
+    decide which system is better; means may differ. Winners over the same loser with the same stars are joined.
 
     >>> scores = np.array([[0.1, 0.2, 0.3]] * 6)
     >>> stars_text(friedman(scores), ["A", "B", "C"])
@@ -51,7 +51,7 @@ def stars_text(found: Friedman, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FriedmanRow:
-    """A measure: the systems' means, Friedman's test, who beats whom as text, and the analysis of variance."""
+    """Results of a measure: means, Friedman's test, significant pairs as text, and the analysis of variance."""
 
     measure: str
     systems: tuple[str, ...]
@@ -64,13 +64,13 @@ class FriedmanRow:
 
     @property
     def friedman_p(self) -> float | None:
-        """That of Friedman's F; None where there is nothing to test, as of the analyses of variance."""
+        """P of Friedman's F; None if there is nothing to test."""
         return None if self.friedman.f is None else self.friedman.p
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FriedmanTable(Showable):
-    """What :func:`friedman_table` found, a row a measure."""
+    """Result of :func:`friedman_table`, one row per measure."""
 
     rows: tuple[FriedmanRow, ...]
     unit: str = "query"
@@ -82,7 +82,7 @@ class FriedmanTable(Showable):
         return f"<FriedmanTable of {len(self.rows[0].systems)} systems by {measures}>"
 
     def tables(self) -> tuple[Table, Table]:
-        """Means with who beats whom, and the overall tests."""
+        """Return the means with significant pairs, and the overall tests."""
         first, units = self.rows[0], plural_of(self.unit)
         is_even = len({row.queries for row in self.rows}) == 1
         means = Table(
@@ -96,7 +96,7 @@ class FriedmanTable(Showable):
                 for row in self.rows
             ),
             f"Means over {units_text(first.queries, first.left_out, self.unit) if is_even else units}",
-            (TEST, STARS, "none: no pair is significantly different, which does not make them equal"),
+            (TEST, STARS, "none: no pair differs significantly, which does not show equality"),
         )
         rows = []
         for row in self.rows:
@@ -117,12 +117,12 @@ class FriedmanTable(Showable):
             "queries": self.rows[0].queries,
             "queries_left_out": {row.measure: row.left_out for row in self.rows},
         }
-        note = "comparisons depend on the systems compared; gainful compare has pairs that do not"
+        note = "p depends on the set of systems compared; for pairs that do not, use gainful compare"
         return Page("papers", self.tables(), (note, *self.signatures), header)
 
 
 def friedman_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[FriedmanRow, ...]:
-    """One row a measure. Comparisons are Conover's without correction, protected by Friedman's test in its F form.
+    """Return one row per measure, with Conover's comparisons protected by Friedman's test in its F form.
 
     >>> [row] = friedman_rows({"RR": ScoreMatrix.of("RR", {"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.3] * 6})})
     >>> row.verdict
@@ -140,9 +140,9 @@ def friedman_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[FriedmanRow, ...
 def friedman_table(
     scores: Mapping[str, Evaluation] | Mapping[str, ScoreMatrix], *, places: int = 4, signatures: tuple[str, ...] = ()
 ) -> FriedmanTable:
-    """Means, Friedman's test with Conover's comparisons, and analyses of variance, over the queries that all have.
+    """Compute means, Friedman's test with Conover's comparisons, and analyses of variance, over common queries.
 
-    ``scores`` are what :func:`gainful.evaluate` found of two or more runs, or a matrix a measure.
+    ``scores`` are results of :func:`gainful.evaluate` for two or more runs, or one matrix per measure.
 
     >>> import gainful
     >>> qrels = {f"q{i}": {"a": 1} for i in range(6)}
@@ -157,6 +157,6 @@ def friedman_table(
         signatures = signatures or (first.signature().note(),)
         matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in first.measures}
     if len(next(iter(matrices.values())).systems) < 2:
-        raise UsageError("table: expected scores of two or more systems, found one")
+        raise UsageError("table: expected two or more systems, found one")
     matrices = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return FriedmanTable(friedman_rows(matrices), next(iter(matrices.values())).unit, places, signatures)

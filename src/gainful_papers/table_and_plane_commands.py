@@ -1,4 +1,4 @@
-"""`gainful papers table`, `plane` and `sweep`: a paper's table and papers' charts of any judgments and runs."""
+"""`gainful papers table`, `plane` and `sweep`: tables and charts of the papers for any judgments and runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gainful.question import number, setting
 def table_command(
     shown: options.Places, output: options.Output, wanted: options.MeasureOptions, scores: score_inputs.ScoreOptions
 ) -> None:
-    """Print the table of Järvelin and Kekäläinen: systems as columns, measures as rows, who beats whom by Friedman.
+    """Print means and significant differences by Friedman's test, as in Järvelin and Kekäläinen.
 
     Example: gainful papers table qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     """
@@ -35,11 +35,9 @@ def table_command(
 
 @dataclass(frozen=True, kw_only=True)
 class _PlaneOptions(options.Places):
-    queries: tuple[str, ...] = setting(
-        (), "The query to draw; may be repeated.", flag="--query", metavar="ID", repeatable=True
-    )
+    queries: tuple[str, ...] = setting((), "Query to draw (repeatable).", flag="--query", metavar="ID", repeatable=True)
     measure: str = options.measure_setting("ADM")
-    threshold: float = number(0.5, "Relevant from this on, on both axes.", "T")
+    threshold: float = number(0.5, "Lowest relevant score, on both axes.", "T")
 
 
 @help_groups.command("plane")
@@ -53,7 +51,7 @@ def plane_command(
     output: options.FigureOutput,
     reading: inputs.CollectionOptions,
 ) -> None:
-    """Draw the documents of a query by the user's and by the system's score, as Della Mea and Mizzaro do for ADM.
+    """Plot documents by user and system score, as Della Mea and Mizzaro do for ADM.
 
     Example: gainful papers plane qrels.txt bm25.run --query q003 --figure plane.svg
     """
@@ -63,7 +61,7 @@ def plane_command(
     judged = collection.judged
     if not asked.queries:
         few = some_of(judged.qrels.query_ids, 3)
-        raise UsageError("--query: expected at least one query, found none", f"judged are {few}")
+        raise UsageError("missing option --query", f"judged queries are {few}")
     with output.waiting("reading runs", in_bytes=False):
         planes = score_planes(
             judged.qrels, collection.runs, asked.queries, asked.measure, threshold=asked.threshold, policy=judged.policy
@@ -74,7 +72,7 @@ def plane_command(
 @dataclass(frozen=True, kw_only=True)
 class _SweepOptions:
     measure: str = options.measure_setting("nDCG@10")
-    sweep: str = setting("1-1000", "The weight of the highest grade.", metavar="LOW-HIGH")
+    sweep: str = setting("1-1000", "Range of the weight of the highest grade.", metavar="LOW-HIGH")
 
 
 @help_groups.command("sweep")
@@ -88,7 +86,7 @@ def sweep_command(
     output: options.FigureOutput,
     reading: inputs.CollectionOptions,
 ) -> None:
-    """Find the weight of the highest grade at which systems change places, all other grades weighing 1.
+    """Find the weight of the highest grade at which systems change places; others weigh 1.
 
     Example: gainful papers sweep qrels.txt bm25.run dense.run -m nDCG@100 --sweep 1-100
     """

@@ -16,7 +16,7 @@ from gainful import report, report_sessions
 
 @pytest.fixture(scope="session")
 def missing() -> Callable[[str], None]:
-    """Says what is not there; where everything is required (GAINFUL_REQUIRE_ALL=1) that is a failure."""
+    """Skip because something is missing, or fail if everything is required (GAINFUL_REQUIRE_ALL=1)."""
 
     def say(what: str) -> None:
         if os.environ.get("GAINFUL_REQUIRE_ALL") == "1":
@@ -36,19 +36,19 @@ def browser(missing: Callable[[str], None]) -> Iterator[Any]:
     if path is None:
         missing("no chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        # There is no GPU: to imitate one takes longer than to draw without.
+        # There is no GPU, and emulating one is slower than drawing without.
         args = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
         found = playwright.chromium.launch(executable_path=path, args=args)
         yield found
         found.close()
 
 
-#: Numbers for addresses: where only what follows # differs, a browser does not load a page again.
+#: Numbers for addresses: if only the fragment differs, a browser does not reload a page.
 _LOADED = count()
 
 
 class Opened:
-    """A page that is open, what it asked the network for, and what went wrong in it."""
+    """An open page, its network requests, and its errors."""
 
     def __init__(self, page: Any, *, runs_scripts: bool) -> None:
         self.page, self.runs_scripts, self.requests, self.errors = page, runs_scripts, [], []
@@ -67,12 +67,12 @@ class Opened:
 
     def leave(self) -> None:
         """Leaves the page for the next one who opens a report in it."""
-        self.page.title()  # what went wrong until now has arrived when this has
+        self.page.title()  # all earlier errors have arrived after this
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
 
     def go(self, path: Path, state: str = "") -> None:
-        """Loads a file, be it the one that is there: from a report to a report the browser needs no new process."""
+        """Load a file, even the current one: the browser reuses its process between reports."""
         self.page.goto(f"{path.as_uri()}?{next(_LOADED)}{f'#{state}' if state else ''}")
         if self.runs_scripts:
             self.page.wait_for_selector("html[data-ready]", timeout=20_000)
@@ -81,7 +81,7 @@ class Opened:
         self.page.evaluate("state => gainfulReport.set(state)", state)
 
     def state(self) -> dict[str, Any]:
-        """What is set, and drawn: a change that waits for its frame would write over what is typed next."""
+        """Draw pending changes: one that waits for its frame would overwrite later input."""
         self.settle()
         return dict(self.page.evaluate("gainfulReport.state"))
 
@@ -97,13 +97,13 @@ class Opened:
 
 
 Show = Callable[..., Opened]
-#: The page may have been another's; who does not say that motion matters need not wait until it has stopped.
+#: Reset a reused page; without motion, tests need not wait for animations.
 _USUAL_MEDIA: Any = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
 
 
 @pytest.fixture(scope="session")
 def idle() -> dict[str, list[Any]]:
-    """Pages of the browser that nobody looks at, by their options: a new one takes longer than what it shows."""
+    """Idle browser pages by options: opening a page takes longer than loading a report."""
     return {}
 
 

@@ -54,8 +54,8 @@ def opened(show: Show, file: Path) -> Any:
 
 
 def see(opened: Any, section: str) -> Any:
-    """A section, on the screen and drawn: the page's own observer of what is seen is told before one that comes later,
-    and who is told waits for no frame."""
+    """Scroll to a section and wait until it is drawn: the page's observer is notified before this later one, without
+    waiting for a frame."""
     seen = """id => new Promise(done => {
         const section = document.getElementById(id)
         section.scrollIntoView({behavior: 'instant'})
@@ -74,7 +74,7 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     qrels, runs = collection()
     expected = [evaluate(qrels, runs[name], "nDCG@10").aggregate("nDCG@10") for name in ("strong", "good", "weak")]
     assert means == pytest.approx(expected, abs=5e-5)
-    # At first one column has the measure, with intervals that hold together; other settings have their own.
+    # Initially one column shows the measure, with simultaneous intervals; other settings have a separate column.
     half = compare(qrels, runs, "nDCG@10").systems["nDCG@10"].family.threshold / 2
     ends = [[float(end) for end in text.split(" to ")] for text in opened.texts("table.leaderboard .ends")]
     assert ends == [pytest.approx([mean - half, mean + half], abs=1e-4) for mean in expected]
@@ -84,12 +84,12 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     for state, name in (({"depth": 5}, "nDCG@5"), ({"depth": 10, "base": 3}, "nDCG@10 as set")):
         opened.set(**state)
         assert opened.texts(heads)[-6:-2] == [name, "95% interval", "nDCG@10", "AP"]
-        assert f"Intervals: {name}, of each mean by itself (t)." in about.inner_text()
+        assert f"Intervals: {name}, 95% for each mean (t)." in about.inner_text()
     opened.set(base=2)
     table.get_by_role("button", name="AP").click()
     opened.settle()
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("AP")
-    # Bold values, intervals and letters are those of the measure that sorts, side by side.
+    # Bold values, intervals and letters refer to the sorted measure, in adjacent columns.
     assert opened.texts(heads)[-5:] == ["nDCG@10", "AP", "95% interval", "Group", "Judged@10"]
     by_ap = [evaluate(qrels, runs[name], "AP").aggregate("AP") for name in ("strong", "good", "weak")]
     assert [float(text) for text in opened.texts("table.leaderboard td.leading")] == pytest.approx(by_ap, abs=5e-5)
@@ -112,7 +112,7 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     assert (opened.state()["system"], opened.state()["other"]) == (1, 0)
     opened.page.get_by_label("with strong").check()
     assert (opened.state()["system"], opened.state()["other"]) == (1, 2)
-    opened.page.get_by_label("with good").check()  # whoever takes the other's place leaves its own
+    opened.page.get_by_label("with good").check()  # taking the other's role leaves the previous one
     assert (opened.state()["system"], opened.state()["other"]) == (2, 1)
 
 
@@ -179,7 +179,7 @@ def test_the_address_brings_the_view_back(opened: Any, file: Path) -> None:
     opened.page.locator(".skip").focus()
     opened.page.keyboard.press("Enter")
     assert "k=7" in opened.page.url and opened.page.evaluate("document.activeElement.textContent") == "The answer"
-    # What an address cannot mean is left as it is.
+    # Invalid parts of an address are ignored.
     wrong = "sort=judged@7&by=system9&col=constructor&val=x&constructor=1&o=strong"
     opened.go(file, f"k=0&g=1,2&d=cubic&s=nobody&b=1&m=MAP&lost=-1&nonsense=1&q=none&{wrong}")
     assert opened.state() == usual
@@ -194,7 +194,7 @@ def test_curves(opened: Any) -> None:
     for name, curve in zip(SYSTEMS, values["curves"], strict=True):
         rank = next((r for r, value in enumerate(curve, 1) if value >= values["ideal"][4] * (1 - 1e-12)), None)
         assert rank is None or f"{rank} with {name}" in words
-    assert words.startswith("To gain what the ideal gives in 5 documents, ")
+    assert words.startswith("To reach the gain of the ideal list at rank 5, ")
     box = chart.bounding_box()
     chart.click(position={"x": box["width"] - 1, "y": 50})
     assert opened.state()["depth"] == len(values["ideal"])
@@ -217,21 +217,21 @@ def test_the_sensitivity_map_sets_the_controls(opened: Any) -> None:
     state = opened.state()
     assert state["gains"] == pytest.approx([0, 1, 50.5, 100])
     assert (state["discount"], state["base"]) == ("jarvelin2008", 2)
-    # The cell says what the controls then give.
+    # The cell shows the result of the controls.
     best = max(opened.values()["means"])
     cell = section.locator("#map-cell")
     assert f"best strong with {best:.4f}" in cell.inner_text()
-    # Between two columns, and where all gains are so many times larger, it is that of the controls, too.
+    # Gains between two columns, or all multiplied by a constant, also match the controls.
     for gains in ([0, 1, 1.6, 2.2], [0, 10, 16, 22]):
         opened.set(gains=gains)
         best = max(opened.values()["means"])
         assert f"Highest grade 2.2 times the lowest, ÷ 1 + log₂ j: best strong with {best:.4f}" in cell.inner_text()
-    # Gains of other grades are on no map; how many settings have the order is counted from the controls' own.
+    # These gains are not on the map; settings with the same order are counted relative to the controls.
     for gains in ([0, 1, 10, 100], [5, 1, 2, 3], [0, 0, 0, 0]):
         opened.set(gains=gains)
-        assert "The present setting is not on the map" in cell.inner_text()
-    assert "that of the present setting in 0." in section.inner_text()
-    section.get_by_label("the two compared").check()
+        assert "The current setting is not on the map" in cell.inner_text()
+    assert "as in the current setting in 0." in section.inner_text()
+    section.get_by_label("compared systems").check()
     opened.settle()
     assert re.search(r"Of 230 settings \w+ is ahead in \d+", section.inner_text())
     box = section.locator(".map canvas").bounding_box()
@@ -243,11 +243,11 @@ def test_judgments_of_relevant_documents_only_raise_no_alarm(show: Show) -> None
     qrels, runs = collection()
     few = {query: dict(list(grades.items())[:3]) for query, grades in qrels.items()}
     section = see(show(few, runs, ["nDCG@10"]), "holes")
-    assert section.locator("[data-low]").count() and "Shaded: below 80% are judged" in section.inner_text()
+    assert section.locator("[data-low]").count() and "Shaded: less than 80% judged" in section.inner_text()
     relevant = {query: {d: grade for d, grade in grades.items() if grade} for query, grades in qrels.items()}
     section = see(show(relevant, runs, ["nDCG@10"]), "holes")
     assert not section.locator("[data-low]").count() and "Shaded" not in section.inner_text()
-    assert "These judgments hold relevant documents only" in section.inner_text()
+    assert "These judgments contain only relevant documents" in section.inner_text()
 
 
 def test_a_tie_is_in_the_legend_and_curves_end_where_lists_do(show: Show) -> None:
@@ -255,9 +255,9 @@ def test_a_tie_is_in_the_legend_and_curves_end_where_lists_do(show: Show) -> Non
     qrels = {"q1": {"a": 1, "b": 2, "c": 1, "d": 1}}
     opened = show(qrels, {"one": {"q1": ["a", "b"]}, "two": {"q1": ["b", "a", "x"]}, "low": {"q1": ["x"]}}, "nDCG@2")
     section = see(opened, "sensitivity")
-    assert "How much of its gain" not in section.inner_text()  # it is painted
-    tied = section.locator(".map-legend .entry", has_text="nobody: a tie")
-    counted = re.search(r"nobody in (\d+)", section.inner_text())
+    assert "Share of gain kept" not in section.inner_text()  # it is painted
+    tied = section.locator(".map-legend .entry", has_text="tie")
+    counted = re.search(r"tied in (\d+)", section.inner_text())
     assert counted and tied.locator(".number").inner_text() == counted[1]
     section = see(opened, "curves")
     opened.set(depth=3)
@@ -288,7 +288,7 @@ def test_tables_and_sentences_can_be_taken_along(opened: Any) -> None:
     for name, expected in (
         (
             "Copy the answer",
-            "No clear winner: 2 of 3 may be the best; strong leads. Both systems differ significantly from weak",
+            "No clear winner: 2 of 3 systems could be best; strong leads. Both systems differ significantly from weak",
         ),
         ("Copy a link to this view", "file://"),
         ("Copy this sentence", "strong against weak, nDCG@10 over 10 of 30 queries"),
@@ -312,7 +312,7 @@ def test_the_leaderboard_fits_beside_the_controls(show: Show) -> None:
 def test_one_grade_makes_a_map_over_depths(show: Show) -> None:
     qrels, runs = collection()
     opened = show(qrels, runs, ["Judged@10", "AP", "nDCG(rel=3)@10"])
-    # The first measure that orders systems orders them here; what the controls start with has its own name.
+    # The first measure that can order systems orders them; the controls' measure has a distinct name.
     assert opened.state()["sort"] == "AP" and "Group: by AP;" in opened.page.locator("#leaderboard").inner_text()
     assert "nDCG(rel=3)@10" in opened.texts("table.leaderboard thead th")
     section = see(opened, "sensitivity")
@@ -444,8 +444,8 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     section.get_by_role("combobox", name="Ranks").select_option("5")
     both, either = len(unjudged[0] & unjudged[1]), len(unjudged[0] | unjudged[1])
     only = [len(one - other) for one, other in (unjudged, unjudged[::-1])]
-    counts = f"{both} in both lists, {only[0]} with strong only, {only[1]} with weak only."
-    expected = f"{either} unjudged documents in ranks 1–5: {counts}"
+    counts = f"{both} in both lists, {only[0]} only in strong, {only[1]} only in weak."
+    expected = f"{either} unjudged documents at ranks 1–5: {counts}"
     assert expected in section.inner_text()
     section = see(opened, "significance")
     section.locator("tbody button").nth(5).wait_for()
@@ -457,7 +457,7 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     cell.click()
     assert (opened.state()["system"], opened.state()["other"]) == (1, 0)
     opened.settle()
-    chosen = section.locator("button[aria-pressed=true]")  # colour is for what is significant
+    chosen = section.locator("button[aria-pressed=true]")  # colour marks significance
     assert chosen.evaluate("cell => getComputedStyle(cell).backgroundColor") == "rgba(0, 0, 0, 0)"
 
 
@@ -532,7 +532,7 @@ def test_on_paper(show: Show, file: Path) -> None:
 
 
 def test_in_a_notebook(show: Show, tmp_path: Path) -> None:
-    """Where the page has no address of its own, its controls work nevertheless."""
+    """Without an address, the controls still work."""
     view = report({"q1": {"d1": 1}}, {"one": {"q1": ["d1"]}}, "nDCG@2")._repr_html_()
     (tmp_path / "notebook.html").write_text(f'<html data-ready="1">{view}</html>', "utf-8")
     opened = show(file=tmp_path / "notebook.html")
@@ -611,11 +611,11 @@ def test_ids_and_names_are_data(show: Show) -> None:
     assert opened.page.evaluate("document.scripts.length") <= 3
     text = opened.page.evaluate("document.body.innerText")
     assert not re.search("[\u202e\x1b]", text)
-    # Long names are short, told from each other, and leave room on a phone.
+    # Long names are shortened, remain unique, and fit on a phone.
     shown = [text.strip() for text in opened.texts("table.leaderboard tbody th")]
     assert len(set(shown)) == len(names) and all(len(name) <= 34 for name in shown)
     opened.page.set_viewport_size({"width": 390, "height": 900})
-    # More systems than hues: whoever has the hue of another is hatched.
+    # With more systems than hues, repeated hues are hatched.
     [leader] = see(opened, "sensitivity").locator(".map-legend canvas").all()
     colours = "canvas => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, 14, 14).data.buffer)).size"
     assert leader.evaluate(colours) > 1
@@ -659,7 +659,7 @@ def test_unusual_collections(show: Show, case: tuple[Any, Any]) -> None:
         assert not re.search("against|Lost more than|Difference|both", text)
         assert opened.page.locator("#queries .u-over").count() == 1
     if not any(grade > 0 for grades in qrels.values() for grade in grades.values()):
-        assert "There is nothing to gain" in text and not opened.page.locator("#sensitivity").count()
+        assert "No judged document has a gain above 0" in text and not opened.page.locator("#sensitivity").count()
     for name, mean in zip(runs, opened.values()["means"], strict=True):
         expected = evaluate(qrels, runs[name], "DCG@10").aggregate("DCG@10")
         assert math.isclose(mean, expected, abs_tol=1e-12)

@@ -55,12 +55,12 @@ class TestValues:
         assert coefficient(result, "tau_ap_reverse", "p", "rr") == pytest.approx(1 / 3)
         assert coefficient(result, "rbo", "p", "rr") == pytest.approx(0.9)
         by_chance = 0.9**4 + 0.1 / 0.9 * sum(d / 4 * 0.9**d for d in range(1, 5))
-        assert coefficient(result, "rbo", "p", "rr", "by chance") == pytest.approx(by_chance)
+        assert coefficient(result, "rbo", "p", "rr", "expected by chance") == pytest.approx(by_chance)
         means_p, means_rr = [0.8, 0.6, 0.4, 0.4 / 3], [1.9 / 3, 2.9 / 3, 0.8 / 3, 0.4 / 3]
         assert coefficient(result, "pearson", "p", "rr") == pytest.approx(pearsonr(means_p, means_rr)[0])
 
     def test_counts_that_have_a_better_side(self, command):
-        """Table 3 of dellamea2004 by hand: Rel-Ret beside average precision, in orders that differ."""
+        """Table 3 of dellamea2004 by hand: Rel-Ret and average precision, in different orders."""
         command.write("qrels", "".join(f"q{q} 0 r{i} 1\n" for q in (1, 2) for i in range(4)))
         found = {"early": ["r0", "r1"], "late": ["x", "y", "z", "r0", "r1", "r2"], "one": ["r3"], "none": ["x"]}
         for name, documents in found.items():
@@ -98,8 +98,8 @@ class TestValues:
             "agree", "--from", "worst.csv", "--from", "esl.csv", "--better", "lower", "--format", "jsonl", "-q"
         )
         assert coefficient(result, "tau_b", "worst", "esl") == pytest.approx(1)
-        first = result.rows("Means and places")[0]
-        assert (first["system"], first["worst place"], first["esl place"]) == ("a", 1, 1)
+        first = result.rows("Means and ranks")[0]
+        assert (first["system"], first["worst rank"], first["esl rank"]) == ("a", 1, 1)
 
     def test_interval_holds_the_value_and_depends_on_the_seed_only(self, files):
         names = ("p", "rr")
@@ -114,7 +114,7 @@ class TestValues:
         files.write("two.run", "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq2 Q0 x 1 9 t\nq2 Q0 a 2 1 t\n")
         result = files("agree", "qrels", "one.run", "two.run", "-m", "AP", "-m", "RR", "--format", "jsonl", "-q")
         assert result.code == 0, result.err
-        places = {row["system"]: row for row in result.rows("Means and places")}
+        places = {row["system"]: row for row in result.rows("Means and ranks")}
         assert (places["one"]["AP"], places["two"]["AP"]) == (0.5, 0.5)
         assert (places["one"]["RR"], places["two"]["RR"]) == (0.5, 0.75)
         assert "|queries:2|" in result.lines[0]["signature"]
@@ -131,12 +131,12 @@ class TestTexts:
         text = run(files, "--coefficient", "rbo", "--persistence", "0.5", fmt="table").words
         assert "two random orders of 4 systems have" in text and "(persistence 0.5)" in text
 
-    def test_what_weighs_the_top_has_no_interval(self, files):
+    def test_top_weighted_coefficients_have_no_interval(self, files):
         text = run(files, "--coefficient", "tau-ap-b", fmt="table").words
         assert "standard error 0." in text and "95% CI" not in text
-        assert "none made of the standard error holds 95% for tau_AP,b" in text
+        assert "none based on the standard error reaches 95% coverage for tau_AP,b" in text
 
-    def test_ties_are_said(self, files):
+    def test_ties_are_noted(self, files):
         files.write("tied.csv", "query,a,b,c,d\nq1,1,1,0,0\n")
         text = run(files, "--coefficient", "tau-ap", "--draws", "0", fmt="table", measures=("p", "tied")).words
         assert "tau_AP is undefined between all measures: orders have ties; tau-ap-b allows them." in text
@@ -166,20 +166,20 @@ class TestFormatsAndCharts:
         # Of few systems all are named, whether they swap or not.
         [_, second] = assess_agreement(matrices, draws=0, scatter=[("p", "rr")]).page().charts
         assert {points.name: set(points.labels) for points in second.points} == {
-            "swaps most clearly": {"a", "b"},
-            "swaps with none": {"c", "d"},
+            "clearest swaps": {"a", "b"},
+            "no swaps": {"c", "d"},
         }
         assert "1 of 6 pairs of systems swap" in second.caption
 
     def test_figure(self, files):
         run(files, "--figure", "agree.svg")
         text = (files.directory / "agree.svg").read_text()
-        assert "swaps most clearly" in text
+        assert "clearest swaps" in text
         assert "tau-b between the orders of 4 systems" in text
 
 
 class TestErrorsAndNotices:
-    def test_what_not_all_have_is_left_out_and_said(self, files):
+    def test_queries_that_not_all_measures_score_are_omitted_with_a_notice(self, files):
         files.write("part.csv", "query,a,b,e\nq1,1,0,2\nq2,1,0,1\nq9,0,1,1\n")
         result = run(files, measures=("p", "part"))
         assert "notice: 3 systems that not all measures score, left out: c, d, e" in result.err
@@ -189,16 +189,16 @@ class TestErrorsAndNotices:
     def test_one_query_has_no_interval(self, files):
         files.write("one.csv", "query,a,b,c,d\nq1,1,0,2,4\n")
         result = run(files, measures=("p", "one"))
-        assert "one query: no intervals" in result.err
+        assert "no intervals: resamples of a single query" in result.err
         assert coefficient(result, "tau_b", "p", "one", "low") is None
 
     @pytest.mark.parametrize(
         ("line", "code", "said"),
         [
-            ("--from p.csv", 2, "expected at least two measures, found p alone"),
+            ("--from p.csv", 2, "at least two measures are needed, found only p"),
             ("BOTH --persistence 1", 2, "persistence: expected a number between"),
             ("BOTH --scatter p x", 2, "scatter: unknown measure 'x'"),
-            ("BOTH --scatter p p", 2, "expected two measures, found 'p' twice"),
+            ("BOTH --scatter p p", 2, "'p' cannot be plotted against itself"),
             ("BOTH --coefficient rho", 2, "found 'rho'"),
             ("--from single.csv --from p.csv", 3, "expected at least 2 systems, found 1"),
             ("", 2, "expected judgments and runs, or --from"),
@@ -244,7 +244,7 @@ class TestPublished:
         assert coefficient(result, "pearson", *measures) == pytest.approx(r, abs=5e-7)
         if one.endswith("adhoc8_ap") and other.endswith("p10"):
             assert coefficient(result, "tau_a", *measures) == pytest.approx(0.824007, abs=5e-7)
-        places = result.rows("Means and places")
+        places = result.rows("Means and ranks")
         means = [[row[measure] for row in places] for measure in measures]
         assert kendalltau(*np.round(means, 12)).statistic == pytest.approx(tau, abs=5e-7)
 
@@ -255,7 +255,7 @@ class TestPublished:
         assert coefficient(result, "tau_ap_reverse", *names) == pytest.approx(0.816629, abs=5e-7)
         assert coefficient(result, "tau_ap_a", *names) == pytest.approx(0.791101, abs=5e-7)
         assert coefficient(result, "rbo", *names) == pytest.approx(0.911325, abs=5e-7)
-        assert coefficient(result, "rbo", *names, "by chance") == pytest.approx(0.29, abs=0.005)
+        assert coefficient(result, "rbo", *names, "expected by chance") == pytest.approx(0.29, abs=0.005)
 
     def test_bias_of_resamples(self, agree):
         names = ("urbano.web2013_ndcg20", "urbano.web2013_err20")

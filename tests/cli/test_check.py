@@ -1,4 +1,4 @@
-"""`gainful check`: exit codes, the table, advice, formats, and what it shares with eval."""
+"""`gainful check`: exit codes, the table, advice, formats, and agreement with eval."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def files(command):
 def test_clean_files(files):
     result = files("check", "qrels.txt", "clean.run")
     assert (result.code, result.err) == (0, "")
-    assert result.out == "2 queries, 4 judgments, 1 run: nothing suspicious.\n"
+    assert result.out == "2 queries, 4 judgments, 1 run: no problems found.\n"
     assert files("check", "qrels.txt", "clean.run", "--format", "csv").out == COLUMNS + "\n"
     header, summary = files("check", "qrels.txt", "clean.run", "--format", "jsonl").lines
-    assert (header["serious"], summary["text"][-19:]) == (0, "nothing suspicious.")
+    assert (header["serious"], summary["text"][-18:]) == (0, "no problems found.")
 
 
 def test_something_serious(files):
@@ -42,8 +42,8 @@ def test_something_serious(files):
         "--------  ------------------  -------  -----  --  -----------------------------------\n"
         "serious   repeated-documents  repeats      1   5  line 5: q2 d1 again (first: line 3)\n"
         "\n"
-        "repeated-documents: gainful eval refuses the run. Remove the repeats, or let\n"
-        "--duplicates first keep the best ranked.\n"
+        "repeated-documents: gainful eval refuses the run. Remove the repeats, or use\n"
+        "--duplicates first to keep the best rank.\n"
     )
 
 
@@ -57,7 +57,7 @@ def test_the_same_in_a_process_of_its_own(files):
 def test_the_policy_decides(files):
     first = ("check", "qrels.txt", "repeats.run", "--duplicates", "first")
     assert (files(*first).code, "1 note." in files(*first).out) == (0, True)
-    assert files(*first, "--quiet").out == "2 queries, 4 judgments, 1 run: nothing suspicious.\n"
+    assert files(*first, "--quiet").out == "2 queries, 4 judgments, 1 run: no problems found.\n"
     files.write("half.run", CLEAN[: len(CLEAN) // 2])
     assert files("check", "qrels.txt", "half.run").code == 0  # a warning is no failure
     assert files("check", "qrels.txt", "half.run", "--missing", "error").code == 1
@@ -91,7 +91,7 @@ def test_other_formats_and_files(files):
     lines = (files.directory / "found.csv").read_text().splitlines()
     assert lines[0] == COLUMNS
     assert lines[1].startswith("serious,repeated-documents,repeats,1,5,")
-    assert lines[1].endswith('the run.,"Remove the repeats, or let --duplicates first keep the best ranked."')
+    assert lines[1].endswith('the run.,"Remove the repeats, or use --duplicates first to keep the best rank."')
     trec = [
         line.split("\t") for line in files("check", "qrels.txt", "repeats.run", "--format", "trec").out.splitlines()
     ]
@@ -102,9 +102,9 @@ def test_other_formats_and_files(files):
 @pytest.mark.parametrize("format_", ["table", "markdown", "html", "latex"])
 def test_people_read_the_advice_once(files, format_):
     out = files("check", "qrels.txt", "repeats.run", "--format", format_).out
-    assert " ".join(out.replace("%", "").split()).count("Remove the repeats, or let") == 1
+    assert " ".join(out.replace("%", "").split()).count("Remove the repeats, or use") == 1
     clean = files("check", "qrels.txt", "clean.run", "--format", format_).out
-    assert "nothing suspicious" in clean and "severity" not in clean and "tabular}" not in clean
+    assert "no problems found" in clean and "severity" not in clean and "tabular}" not in clean
 
 
 def test_compressed_files_and_standard_input(files):
@@ -139,4 +139,4 @@ def test_wrong_usage(files):
 def test_the_demo_is_clean(files, demo_files):
     names = ("tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run")
     result = files("check", *(str(demo_files / name) for name in ("qrels.txt", *names)))
-    assert (result.code, result.out) == (0, "50 queries, 4,657 judgments, 5 runs: nothing suspicious.\n")
+    assert (result.code, result.out) == (0, "50 queries, 4,657 judgments, 5 runs: no problems found.\n")

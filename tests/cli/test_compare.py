@@ -1,4 +1,4 @@
-"""`gainful compare`: sentences, tables, formats, warnings, messages, and the three promises."""
+"""`gainful compare`: sentences, tables, formats, warnings, errors and guarantees."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def table(systems: dict[str, list[float]], ids: list[str] | None = None, corner:
 
 
 def exact_p(differences: list[float]) -> float:
-    """Over all signs, in exact arithmetic: thousandths are whole numbers."""
+    """p over all sign assignments, exact because thousandths are integers."""
     whole = [round(1000 * d) for d in differences]
     signed = itertools.product(*((d, -d) for d in whole))
     return sum(abs(sum(each)) >= abs(sum(whole)) for each in signed) / 2 ** len(whole)
@@ -48,7 +48,7 @@ def scores(count: int, queries: int, seed: int = 1, step: float = 0.06) -> dict[
 
 @dataclass(frozen=True)
 class Asked:
-    """`gainful compare` with the arguments that all questions of a test share."""
+    """`gainful compare` with the arguments shared by a test."""
 
     command: Any
     arguments: tuple[str, ...]
@@ -70,7 +70,7 @@ class Asked:
 
 @pytest.fixture
 def ask(command):
-    """Writes a table of scores, and asks about it."""
+    """Write a table of scores and compare its systems."""
 
     def write(systems: dict[str, list[float]], *arguments: str, ids: list[str] | None = None, name="two.csv") -> Asked:
         command.write(name, table(systems, ids))
@@ -115,30 +115,30 @@ class TestTwoSystems:
         assert (row["draws"], row["seed"], row["interval"]) == (999, 3, "bootstrap-t")
 
     @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
-    def test_rank_tests_go_by_ranks_where_the_mean_points_the_other_way(self, ask, test):
+    def test_rank_tests_use_ranks_even_if_the_mean_disagrees(self, ask, test):
         # b loses a little on 52 queries and wins much on 8: its mean is higher, yet ranks and counts are for a.
         asked, higher = ask(SKEWED, "-m", "AP", "--test", test), math.fsum(SKEWED["b"]) / 60 - 0.4
         row = asked.pair()
         assert row["difference"] == pytest.approx(higher) and row["p"] < 0.05 and row["verdict"] == "worse"
         first, by = asked.sentence(), "the sign test" if test == "sign" else "Wilcoxon's test"
         assert first.startswith(
-            f"By {by} b is behind a in AP: b is better on 8, worse on 52 and equal on 0 of 60 queries"
+            f"By {by}, b is behind a in AP: b is better on 8, worse on 52 and equal on 0 of 60 queries"
         )
-        # What was tested, not a mean beside a p that is not its own; that the mean points elsewhere is said by itself.
-        assert first.endswith(f"). Yet the mean of b is better by {higher:.3f}.") and "CI" not in first
+        # The sentence is about ranks; another one reports that the mean disagrees.
+        assert first.endswith(f"). However, the mean of b is better by {higher:.3f}.") and "CI" not in first
         if test == "wilcoxon":
             # Ranks 1 to 52 are of queries lost: 1,378 of 1,830.
             assert f", rank-biserial correlation {(1830 - 2 * 1378) / 1830:.2f} (p" in first
         turned = asked.pair("--baseline", "b")
         assert turned["verdict"] == "better" and turned["p"] == row["p"]
-        # So does a margin's verdict, if there is no equivalence; by more than the margin it is of means only.
+        # A margin keeps this verdict, unless the systems are equivalent; superiority is about means only.
         assert asked.pair("--margin", "0.001")["verdict"] == "worse"
 
     @pytest.mark.parametrize(("test", "said"), [("sign", "the sign test"), ("wilcoxon", "Wilcoxon's signed ranks")])
-    def test_families_of_rank_tests_go_by_ranks_and_speak_of_them(self, ask, test, said):
+    def test_families_of_rank_tests_order_by_ranks(self, ask, test, said):
         asked = ask({**SKEWED, "c": [0.1 + 0.001 * i for i in range(60)]}, "-m", "AP", "--test", test)
         pairs = {(row["system"], row["other"]): row for row in asked.rows("pairs")}
-        # In order of what was tested: a wins more than b, whose mean is higher.
+        # In order of the statistic: a wins more often than b, whose mean is higher.
         assert {pair: row["verdict"] for pair, row in pairs.items()} == dict.fromkeys(
             [("a", "b"), ("b", "c"), ("a", "c")], "better"
         )
@@ -225,18 +225,20 @@ class TestTwoSystems:
     def test_few_differences_are_listed(self, ask):
         result = ask({"a": [0.5] * 20, "b": [0.5] * 16 + [0.6, 0.7, 0.8, 0.9]})()
         assert "note: only 4 of 20 differences are nonzero: random sign flips cannot reach 5%" in result.out
-        assert "0.1250" in result.out and "(a guide)" in result.out
-        # p and interval of the sentence may disagree only where it says that the interval is not the test's.
-        assert " by Student's t, a guide only, p = 0.1250" in result.words
+        assert "0.1250" in result.out and "(approximate)" in result.out
+        # p and interval may disagree only if the sentence marks the interval as approximate.
+        assert " by Student's t, approximate, p = 0.1250" in result.words
         assert all(f"q00{i}" in result.out for i in range(16, 20))
 
     def test_few_queries(self, ask):
-        assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries the minimum detectable difference is 0.")
+        assert ask({"a": A[:8], "b": B[:8]})().out.startswith("With 8 queries, the minimum detectable difference is 0.")
         asked = ask({"a": [0.1, 0.2, 0.5, 0.1, 0.3], "b": [0.3, 0.45, 0.6, 0.4, 0.32]})
-        takes = "With 5 queries no difference is detectable: it takes at least {} queries on which the systems differ."
+        takes = (
+            "With 5 queries, no difference is detectable: at least {} queries on which the systems differ are needed."
+        )
         assert asked.sentence().startswith(takes.format(6)) and asked.sentence().count("detectable") == 1
         assert asked.sentence("--alpha", "0.01").startswith(takes.format(8))
-        assert asked.sentence("--test", "t").startswith("With 5 queries the minimum detectable difference is 0.191.")
+        assert asked.sentence("--test", "t").startswith("With 5 queries, the minimum detectable difference is 0.191.")
         result = ask({"a": [0.1], "b": [0.2]})()
         assert result.code == 0 and "no 95% CI" in result.out and "1 query is too few" in result.out
 
@@ -245,7 +247,7 @@ class TestTwoSystems:
         ground = [rng.random() for _ in range(5001)]
         asked = ask({"a": ground, "b": [g + rng.gauss(0.02, 0.1) for g in ground]})
         result = asked()
-        assert "Only a margin that matters to you makes a verdict." in result.words
+        assert "For a verdict, set a margin: the smallest difference that matters." in result.words
         assert (
             "with 5,001 queries tiny differences are significant" in result.out
             and "Student's test and CI." in result.out
@@ -256,7 +258,7 @@ class TestTwoSystems:
     def test_identical_systems_and_constant_differences(self, ask):
         asked = ask({"a": A, "b": A})
         result, row = asked(), asked.pair()
-        assert result.code == 0 and "same two on every one of 10 queries" in result.out
+        assert result.code == 0 and "same two on each of 10 queries" in result.out
         assert "note: both systems have the same score on every query" in result.out
         assert (row["p"], row["verdict"]) == (1.0, "inconclusive")
         asked = ask({"a": [0.2] * 30, "b": [0.3] * 30}, "--draws", "999")
@@ -268,8 +270,8 @@ class TestTwoSystems:
             command.write(name, table({"a": A, "b": B}))
         asked = Asked(command, ("--from", "AP.csv", "--from", "RR.csv"))
         result = asked()
-        assert "AP is the primary measure; RR: secondary, each with a test of its own" in result.out
-        assert "2 tests in all, not corrected for each other" in result.out
+        assert "primary measure: AP; secondary: RR" in result.out
+        assert "2 tests, not corrected for each other" in result.out
         assert [row["measure"] for row in asked.rows("pairs", "-m", "RR", "-m", "AP")] == ["RR", "AP"]
         told = "notice: the figure shows AP, the first measure"
         assert told in asked("--figure", "f.svg").err and told not in result.err
@@ -300,7 +302,7 @@ class TestSeveralSystems:
         assert " is significant. " in five("--procedure", "tukey").words  # one threshold has no steps
 
     def test_where_pairs_are_left_out_how_to_see_them_is_said(self, ask):
-        seven, how = ask(scores(7, 30), "-m", "AP"), "Which pairs differ: --all prints all 21, --pairs A,B one."
+        seven, how = ask(scores(7, 30), "-m", "AP"), "To see which pairs differ: --all prints all 21, --pairs A,B one."
         assert how in seven().words and "Pairs (AP)" not in seven().out
         assert how not in seven("--all").words and how not in seven("--only", "leaderboard").words
         for asked, pairs in ((("--pairs", "s1,s6"), 1), (("--all",), 21)):
@@ -319,7 +321,7 @@ class TestSeveralSystems:
         ]
         assert result.lines[0]["baseline"] == "s2" and result.lines[0]["measures"]["AP"]["tests"] == 4
         out = five("--baseline", "s2").out
-        assert "† better, ‡ worse than s2, after correction" in out and "the baseline" in out
+        assert "† significantly better, ‡ significantly worse than s2 (adjusted p)." in out and " baseline\n" in out
 
     @pytest.mark.parametrize("arguments", [(), ("--procedure", "tukey"), ("--baseline", "s2")])
     def test_margin(self, five, arguments):
@@ -355,7 +357,10 @@ class TestSeveralSystems:
         assert "significantly better than all" not in text
         assert [row["verdict"] for row in asked.rows("pairs")] == ["margin required"] * 3
         assert text.count("different") == 3
-        assert "b is ahead of every other; with so many queries only --margin D says whether by enough (" in text
+        assert (
+            "b is ahead of all others; with so many queries, the difference may be negligible; "
+            "--margin D sets what matters (" in text
+        )
         for margin, said in (
             (
                 "0.05",
@@ -364,12 +369,12 @@ class TestSeveralSystems:
             ("0.05", "b is the best; equivalent to it within 0.05: a ("),
             ("0.001", "b is the best, by more than 0.001 ("),
             # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
-            ("0.00999", "b is the best, if not surely by more than 0.00999 ("),
+            ("0.00999", "b is the best, but perhaps not by more than 0.00999 ("),
         ):
             assert said in asked("--margin", margin).words
-        # Where there are no intervals, nobody is sent to a margin that they would need.
+        # Without intervals, the hint does not suggest a margin, which requires them.
         text = asked("--test", "t").words
-        assert "b is ahead of every other; with so many queries that may be by a hair (" in text
+        assert "b is ahead of all others; with so many queries, the difference may be negligible (" in text
 
     def test_what_corrections_and_draws_cannot_do_is_said(self, five):
         assert (
@@ -408,7 +413,7 @@ class TestSeveralSystems:
         assert rows[0]["sum of squares"] == pytest.approx(systems)
         assert {row["source"]: row["df"] for row in rows} == {"systems": 4, "queries": 29, "residual": 116}
         out = five("--procedure", "anova").out
-        assert "Greenhouse-Geisser: epsilon 0." in out and "sd of paired differences" in out
+        assert "Greenhouse-Geisser correction: epsilon 0." in out and "SD of paired differences" in out
 
     def test_uneven_spread_is_warned_about(self, ask):
         data, rng = scores(4, 40, step=0.0), random.Random(5)
@@ -430,7 +435,7 @@ class TestSeveralSystems:
     def test_too_few_queries(self, ask):
         out = ask({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]})().words
         assert "note: with 2 queries random sign flips cannot reach 5%: no difference can be significant" in out
-        assert "without limits" in out and "Any of the 3 systems could be the best (" in out
+        assert "unbounded" in out and "Any of the 3 systems could be the best (" in out
 
     def test_step_down_may_tell_more_than_intervals(self, ask):
         # A giant difference makes the one step wide, and then leaves the family.
@@ -452,7 +457,7 @@ class TestSeveralSystems:
         # A line separator within a name ends no line.
         command.write("groups.txt", "# by hand\nlow\u2028est=s0,s1\nhigh=s2,s3,s4\n")
         out = five("--groups", "groups.txt").out
-        assert "descriptive: units are systems" in out and "Kruskal-Wallis H" in out
+        assert "Descriptive: the units are systems" in out and "Kruskal-Wallis H" in out
 
 
 @pytest.mark.usefixtures("few_flips")
@@ -465,8 +470,8 @@ class TestSeveralMeasures:
 
     def test_each_has_a_family(self, both, command):
         result = both()
-        assert "AP is the primary measure; RR: secondary" in result.out
-        assert "12 tests in 2 families (6 + 6), each corrected by itself" in result.out
+        assert "primary measure: AP; secondary: RR" in result.out
+        assert "12 tests in 2 families (6 + 6), corrected separately" in result.out
         together = both.rows("pairs")
         alone = command("compare", "--from", "RR.csv", "--format", "jsonl").rows("pairs")
         assert [p for p in together if p["measure"] == "RR"] == alone
@@ -610,7 +615,7 @@ class TestInputs:
         for name in "ab":
             command.write(f"{name}.csv", f"{name}\n0.1\n0.2\n0.35\n")
         for line, said in (
-            ("--from AP.csv --from RR.csv", "found 'c' in one of them only"),
+            ("--from AP.csv --from RR.csv", "found 'c' only in one"),
             ("--from a.csv --from b.csv -m AP", "never paired by their place"),
         ):
             result = command("compare", *line.split())
@@ -636,42 +641,42 @@ class TestInputs:
         ("--from one.csv", "expected at least two systems, found 1"),
         ("q r --rows queries", "--rows: has no meaning without --from"),
         ("TWO --like trec_eval-9", "--like: has no meaning with --from"),
-        ("TWO --baseline c", "baseline: no system is called 'c'; there are a, b"),
+        ("TWO --baseline c", "baseline: unknown system 'c'; the systems are a, b"),
         ("TWO --alpha 0", "alpha"),
         ("TWO --alpha x", "--alpha: expected a number"),
         ("TWO --margin -1", "margin: expected a number above 0"),
         ("TWO --chart p", "chart: expected differences, found 'p'"),
-        ("TWO --pairs a,b", "pairs: has no meaning with two systems"),
-        ("TWO --only leaderboard", "only: 'leaderboard' has no meaning with two systems"),
+        ("TWO --pairs a,b", "pairs cannot be used with two systems"),
+        ("TWO --only leaderboard", "only: 'leaderboard' cannot be used with two systems"),
         ("TWO --procedure maxt --pairs a", "--pairs: expected two systems like bm25,dense"),
-        ("TWO --procedure maxt --pairs a,z", "pairs: no system is called 'z'"),
+        ("TWO --procedure maxt --pairs a,z", "pairs: unknown system 'z'"),
         ("TWO --procedure tukey --correction bh", "correction: cannot be used with the procedure tukey"),
         ("TWO --procedure rthsd --margin 1", "margin: requires simultaneous intervals, which rand"),
         ("TWO --correction holm --test bootstrap", "test: expected randomisation | t"),
         ("TWO --correction maxt --test t", "correction maxt: requires the test randomisation"),
         ("TWO --correction bh --chart critical", "chart: 'critical' needs a procedure"),
         ("TWO --family all --procedure rthsd", "family: 'all' cannot be used"),
-        ("TWO --groups x=a", "groups: expected at least 2, found 1"),
+        ("TWO --groups x=a", "groups: expected at least two groups, found one"),
         ("TWO --groups x=a --groups y=z", "groups: unknown system 'z'"),
-        ("TWO --groups x=a --groups y=a", "groups: expected every system in one group"),
-        ("TWO --test bayes", "that means are exactly equal has no probability"),
-        ("TWO --test bayes --margin 0.1 --correction holm", "correction: has no meaning with the test bayes"),
-        ("TWO --test bayes --margin 0.1 --procedure tukey", "procedure: has no meaning with the test bayes"),
-        ("TWO --test bayes --margin 0.1 --interval t", "interval: has no meaning with the test bayes"),
-        ("TWO --test bayes --margin 0.1 --family all", "family: has no meaning with the test bayes"),
-        ("TWO --test bayes --margin 0.1 --draws 100", "draws: has no meaning with the test bayes"),
-        ("TWO --test bayes --margin 0.1 --seed 1", "seed: has no meaning with the test bayes"),
+        ("TWO --groups x=a --groups y=a", "groups: system 'a' is in more than one group"),
+        ("TWO --test bayes", "exactly equal means would have probability 0"),
+        ("TWO --test bayes --margin 0.1 --correction holm", "correction cannot be used with test bayes"),
+        ("TWO --test bayes --margin 0.1 --procedure tukey", "procedure cannot be used with test bayes"),
+        ("TWO --test bayes --margin 0.1 --interval t", "interval cannot be used with test bayes"),
+        ("TWO --test bayes --margin 0.1 --family all", "family cannot be used with test bayes"),
+        ("TWO --test bayes --margin 0.1 --draws 100", "draws cannot be used with test bayes"),
+        ("TWO --test bayes --margin 0.1 --seed 1", "seed cannot be used with test bayes"),
         ("TWO --test bayes --margin 0.1 --chart differences", "has no meaning with"),
-        ("TWO --sequential --test t", "test: has no meaning with sequential"),
-        ("TWO --sequential --test bayes", "test: has no meaning with sequential"),
-        ("TWO --sequential --margin 0.1", "margin: has no meaning with sequential"),
-        ("TWO --sequential --correction holm", "correction: has no meaning with sequential"),
+        ("TWO --sequential --test t", "test cannot be used with a sequential comparison"),
+        ("TWO --sequential --test bayes", "test cannot be used with a sequential comparison"),
+        ("TWO --sequential --margin 0.1", "margin cannot be used with a sequential comparison"),
+        ("TWO --sequential --correction holm", "correction cannot be used with a sequential comparison"),
         ("THREE --caption x", "--caption: expected a table for LaTeX, found --format table"),
         ("THREE --label x --format csv", "--label: expected a table for LaTeX, found --format csv"),
-        ("THREE --marks daggers", "marks: expected a baseline with daggers, found none"),
+        ("THREE --marks daggers", "marks: daggers require a baseline"),
         (
             "THREE --marks letters --baseline a",
-            "marks: expected all pairs of 3 to 12 systems with letters",
+            "marks: letters require all pairs of 3 to 12 systems",
         ),
     ],
 )
@@ -709,7 +714,7 @@ class TestEffects:
 
 
 class TestWhatIsPrintedHolds:
-    """Bounds are rounded to the safe side, and notes say no more than the correction allows."""
+    """Bounds are rounded to the safe side, and notes claim no more than the correction allows."""
 
     @pytest.mark.parametrize("places", [1, 2, 3])
     def test_the_printed_threshold_holds_for_the_printed_means(self, ask, places):
@@ -723,12 +728,14 @@ class TestWhatIsPrintedHolds:
                     assert row["verdict"] != "inconclusive"
 
     @pytest.mark.parametrize("correction", ["none", "bh"])
-    def test_without_a_simultaneous_statement_nobody_is_the_best(self, ask, correction):
+    def test_without_simultaneous_inference_no_system_is_the_best(self, ask, correction):
         asked = ask(scores(3, 30, step=0.3), "-m", "AP")
         together, out = asked().words, asked("--correction", correction).words
         assert "s2 is significantly better than all 2 other systems" in together and "differences, jointly." in together
         assert "better than all" not in out and "jointly" not in out
-        assert "No other system is significantly better than s2, unadjusted" in out and "each by itself" in out
+        assert (
+            "No other system is significantly better than s2, unadjusted" in out and "differences, unadjusted." in out
+        )
 
     def test_the_floor_of_p_has_two_figures(self, ask):
         out = ask(scores(3, 30, step=0.3), "-m", "AP")("--draws", "999", "--all").out
@@ -748,7 +755,7 @@ class TestWhatIsPrintedHolds:
             "b is significantly better than the other system (two, 10 queries). The pair differs significantly" in text
         )
         text = ask({"a": A, "b": A[1:] + A[:1]}, "--procedure", "maxt")().words
-        assert "No pair differs significantly at the 5% level. That no difference was shown does not mean" in text
+        assert "No pair differs significantly at the 5% level. This does not show that the systems are equal." in text
 
     def test_queries_without_a_score_are_in_the_sentence(self, ask):
         asked, said = ask({"a": A, "b": [*B[:2], "", *B[3:]]}), "9 of 10 queries, the other lacks a score"
@@ -766,7 +773,7 @@ class TestWhatIsPrintedHolds:
         # Five differences cannot reach 5%: Student's interval is a guide only; no word and no equivalence rest on it.
         asked = ask({"a": [0.1] * 5, "b": [0.2, 0.21, 0.22, 0.23, 0.2]})
         first = asked.sentence()
-        assert "a guide only" in first and "substantial" not in first and "+112%" in first
+        assert "approximate" in first and "substantial" not in first and "+112%" in first
         assert "with 5 queries random sign flips cannot reach 5%" in asked().out
         assert asked.pair("--margin", "0.5")["verdict"] == "inconclusive"
 
@@ -785,7 +792,7 @@ class TestForMachines:
         answer, everything = two().out, two("--detail").out
         titles = ["Result (b - a)", "Queries that favour b", "Queries that favour a"]
         assert [line for line in answer.splitlines() if line in titles] == titles
-        details = ("How large it is", "H0: ", "detectable: ", "o b is better")
+        details = ("Effect sizes", "H0: ", "o b is better")
         assert [text for text in details if text in answer] == []
         assert [text for text in details if text in everything] == list(details)
         assert two("--chart", "differences").out.count("o b is better") == 1
@@ -797,7 +804,7 @@ class TestForMachines:
             rows = two("--most", str(most)).out.split("Queries that favour b\n")[1].split("\n\n")[0]
             assert len(rows.splitlines()) == 2 + most
         result = five("--most", "3")
-        assert result.code == 2 and "most: has no meaning with several systems" in result.err
+        assert result.code == 2 and "most cannot be used with several systems" in result.err
 
     def test_the_command_offers_what_there_is(self):
         from gainful.cli import compare_command
@@ -827,7 +834,7 @@ class TestProbabilities:
             (
                 "0.1",
                 "higher",
-                "Undecided whether b and a differ by more than 0.1 P@20: b is better with probability 0.",
+                "It is inconclusive whether b and a differ by more than 0.1 P@20: b is better with probability 0.",
             ),
             (
                 "0.3",
@@ -853,10 +860,10 @@ class TestProbabilities:
         assert (len(among), len(against)) == (10, 4) and list(alone.values()) == list(among["s3", "s0"].values())
         assert all(list(among[row["system"], row["baseline"]].values()) == list(row.values()) for row in against)
 
-    def test_several_systems_say_what_is_not_corrected(self, five):
+    def test_several_systems_note_the_missing_correction(self, five):
         out = five("--test", "bayes", "--margin", "0.02").words
-        assert out.startswith("AP: in 8 of 10 pairs one system is better by more than 0.02 with probability 0.95")
-        assert "10 comparisons, each by itself; nothing is corrected for their number" in out
+        assert out.startswith("AP: in 8 of 10 pairs, one system is better by more than 0.02 with probability 0.95")
+        assert "10 comparisons, not corrected for their number" in out
 
     def test_identical_systems(self, ask):
         out = ask({"a": A, "b": A})("--test", "bayes", "--margin", "0.1").words
@@ -892,9 +899,9 @@ class TestSequential:
         assert [row["query"] for row in steps] == IDS[::-1] and steps[0]["difference"] == pytest.approx(B[-1] - A[-1])
         command.write("few.txt", "q01\nq02\n")
         result = two("--sequential", "--arrival", "few.txt")
-        assert result.code == 3 and "arrival: expected every query of two.csv, found no 'q03'" in result.err
+        assert result.code == 3 and "arrival: query 'q03' of two.csv is missing" in result.err
         result = two("--arrival", "qrels.txt")
-        assert result.code == 2 and "arrival: has no meaning with two systems" in result.err
+        assert result.code == 2 and "arrival cannot be used with two systems" in result.err
 
     def test_several_systems_share_alpha(self, ask):
         five = ask({name: [max(x, 0) for x in row] for name, row in scores(5, 30).items()}, "-m", "AP", "--sequential")
@@ -903,7 +910,7 @@ class TestSequential:
         assert found.lines[0]["pairs"] == 4 and len(steps) == 4 * 30
         alone = five.rows("steps", "--pairs", "s4,s0", "--alpha", "0.0125")
         assert [row for row in steps if row["system"] == "s4"] == alone
-        assert "4 pairs, each at 0.0125: all limits at all times hold together" in five("--baseline", "s0").out
+        assert "4 pairs, each at level 0.0125: all intervals hold simultaneously" in five("--baseline", "s0").out
         result = ask(scores(15, 3), "-m", "AP", "--sequential")()
         assert result.code == 2 and "sequential: expected at most 100 pairs, found 105" in result.err
 
@@ -919,7 +926,7 @@ class TestSequential:
 
 @pytest.mark.usefixtures("few_flips")
 class TestTablesOfPapers:
-    """One table alone, its marks, its rows; whole environments of LaTeX."""
+    """A single table, its marks and rows; complete LaTeX environments."""
 
     def test_only_the_means_in_the_given_order(self, five):
         result = five("--only", "means", "--sort", "given", "--quiet")
@@ -930,7 +937,7 @@ class TestTablesOfPapers:
         assert "Pairs" not in result.out and "Leaderboard" not in result.out
 
     def test_marks_name_the_systems_beaten(self, five):
-        """Who is significantly better than whom, from the table of pairs for machines."""
+        """The pairs with a significant difference, from the machine-readable table."""
         beaten = {f"s{i}": "" for i in range(5)}
         for pair in five.rows("pairs"):
             if pair["verdict"] in ("better", "worse"):
@@ -972,9 +979,9 @@ class TestTablesOfPapers:
         assert "significant: Student's test, Holm, 1%" in holm
         assert "significant: randomisation test, 5%" in two("--only", "means").words
 
-    def test_why_there_are_no_marks(self, ask):
+    def test_missing_marks_are_explained(self, ask):
         asked = ask(scores(13, 12, 1), "-m", "AP", "--draws", "999", "--quiet")
-        said = "no marks with more than 12 systems: --marks beaten gives some"
+        said = "More than 12 systems: no letters; --marks beaten prints marks."
         assert (
             said in asked("--only", "means").words and said not in asked("--only", "means", "--marks", "beaten").words
         )
@@ -1013,12 +1020,12 @@ def test_a_default_that_is_typed_is_not_refused(two):
 
 
 class TestSentencesThatHold:
-    """What is said where scores are few, equal, next to 0, or at the ends of the measure's range."""
+    """Sentences for scores that are few, equal, close to 0, or at the bounds of the measure."""
 
     def test_identical_systems_have_nothing_to_test(self, ask):
         same = [0.1 * i for i in range(8)]
         text = ask({"a": same, "b": same, "c": same}, "-m", "RR")().words
-        assert "All systems have the same score on every query (RR, 8 queries): there is nothing to test." in text
+        assert "All systems have the same score on each query (RR, 8 queries): there is nothing to test." in text
         assert "differ significantly at" not in text and "any difference above" not in text
 
     def test_where_nothing_is_significant_something_would_be(self, ask):

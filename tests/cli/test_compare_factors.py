@@ -1,4 +1,4 @@
-"""`gainful compare --factors`: the table of levels, what is said of effects, and what is refused."""
+"""`gainful compare --factors`: the table of levels, effects and errors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def files(command):
     return command
 
 
-def test_effects_are_said_and_shown(files):
+def test_effects(files):
     result = files("compare", "--from", "scores.csv", "-m", "AP", "--factors", "levels.csv", "--quiet")
     assert result.code == 0, result.err
     assert "AP of 4 systems by structure and expanded, 12 queries." in result.words
     assert "The effect of structure depends on expanded (interaction p = " in result.words
-    assert "AP by structure, a line for each expanded" in result.words
+    assert "AP by structure, one line per expanded" in result.words
     assert [line for line in result.out.splitlines() if line.startswith("strong     yes")]
 
 
@@ -45,10 +45,10 @@ def test_python_reads_the_same_table(files):
 @pytest.mark.parametrize(
     ("levels", "more", "code", "message"),
     [
-        (LEVELS + "e,weak,no\n", (), 2, "factors: no system is called 'e'"),
-        (LEVELS + "a,weak,no\n", (), 3, "expected every system once, found 'a' twice"),
+        (LEVELS + "e,weak,no\n", (), 2, "factors: unknown system 'e'"),
+        (LEVELS + "a,weak,no\n", (), 3, "levels.csv: duplicate system 'a'"),
         ("system,structure\na\n", (), 3, "expected 2 fields as in the header"),
-        (LEVELS, ("--baseline", "a"), 2, "baseline: has no meaning with factors"),
+        (LEVELS, ("--baseline", "a"), 2, "baseline cannot be used with factors"),
     ],
 )
 def test_refused(files, levels, more, code, message):

@@ -1,4 +1,4 @@
-"""Several runs of one system, from lists and from files: what is compared, and what is said of it."""
+"""Comparisons with several runs of one system, from lists and from files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QRELS = {f"q{i:02d}": {f"d{j}": j % 3 for j in range(9)} for i in range(20)}
 
 
 def run(seed: int, skill: float) -> dict[str, list[str]]:
-    """Lists in order of noisy grades; the noise of a seed is that of the system, and differs between seeds."""
+    """Lists sorted by noisy grades; the noise depends on the system and the seed."""
     rng = random.Random(seed)
     spread = 1 + rng.random()
     return {
@@ -62,7 +62,7 @@ def test_one_run_in_a_list_is_a_run() -> None:
 
 
 def test_the_interaction_is_that_of_least_squares() -> None:
-    """F of two models of all scores: with runs and queries, and with systems by queries, too."""
+    """The F test of the interaction of systems and queries, from two nested models."""
     found = compare(QRELS, {"old": [*OLD, run(6, 0.5)], "llm": LLM}, "nDCG@5")
     matrix = found.matrices["nDCG@5"]
     cells = [
@@ -81,17 +81,17 @@ def test_the_interaction_is_that_of_least_squares() -> None:
     effect, noise = system_by_query(matrix.values, list(matrix.repeats.values())) or (None, None)
     assert effect is not None and noise is not None
     assert (effect.f, effect.df, noise.df) == (pytest.approx(expected), many - few, values.size - many)
-    assert f"system by query: F({effect.df}, {noise.df}) = {effect.f:.2f}, p = {effect.p:.2g}" in words(found)
+    assert f"System-query interaction: F({effect.df}, {noise.df}) = {effect.f:.2f}, p = {effect.p:.2g}" in words(found)
 
 
-def test_one_run_counts_as_if_it_could_not_vary() -> None:
+def test_a_single_run_is_assumed_to_be_free_of_noise() -> None:
     text = words(compare(QRELS, {"old": OLD[0], "llm": LLM, "new": [run(7, 1.0), run(8, 1.0)]}, "nDCG@5"))
-    assert "one run only, which counts as if it could not vary: old" in text and "system by query" not in text
+    assert "Single run, assumed to be free of noise: old." in text and "interaction" not in text
 
 
 @together("options", [{"sequential": True}, {"test": "bayes", "margin": 0.01}, {"factors": {"old": {"a": "1"}}}])
-def test_questions_that_know_nothing_of_runs_refuse_them(options: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="several runs of one system: cannot be combined with"):
+def test_comparisons_without_noise_refuse_several_runs(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="several runs of one system cannot be used with"):
         compare(QRELS, {"old": OLD, "llm": LLM}, "nDCG@5", **options)
 
 

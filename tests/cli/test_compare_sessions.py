@@ -1,4 +1,4 @@
-"""`gainful compare` of sessions: in one step, from files that `gainful sessions` wrote, and what it refuses."""
+"""`gainful compare` of sessions: directly, from files of `gainful sessions`, and errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_conventions_count_the_sessions_of_every_system(files):
     assert [line.split(":")[0] for line in notes] == ["new", "old"]
     assert "sessions:8" in result.words and "sessions:6" in result.words
     refused = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--by", "length")
-    assert refused.code == 2 and "by: has no meaning with sessions that are not paired" in refused.err
+    assert refused.code == 2 and "by cannot be used with unpaired sessions" in refused.err
 
 
 def test_lines_for_machines(files):
@@ -82,8 +82,8 @@ def test_other_commands_take_paired_sessions_only(files):
         (("--sessions", "qrels.txt"), "--sessions: expected judgments and sessions, found only qrels.txt"),
         (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics: has no meaning without --sessions"),
         (("--sessions", "--from", "log.jsonl"), "--from: has no meaning with --sessions"),
-        (("--sessions", "qrels.txt", "log.jsonl", "--test", "t"), "test t: expected the same sessions"),
-        (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: evaluates single queries, found sessions"),
+        (("--sessions", "qrels.txt", "log.jsonl", "--test", "t"), "test t: no two systems have sessions in common"),
+        (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: a measure of single queries cannot score sessions"),
     ],
 )
 def test_refused(files, line, message):
@@ -103,7 +103,10 @@ def test_users_from_the_table_of_topics(files):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (("power", "--difference", "0.2", "--width", "0.3"), ("8 sessions can show a difference of", "anova sessions")),
+        (
+            ("power", "--difference", "0.2", "--width", "0.3"),
+            ("8 sessions can detect a difference of", "anova sessions"),
+        ),
         (("agree", "--draws", "20"), ("order 3 systems on 8 sessions", "resamples of the sessions")),
         (
             ("stability", "--draws", "20", "--topics", "first"),
@@ -112,7 +115,7 @@ def test_users_from_the_table_of_topics(files):
     ],
 )
 def test_scores_of_the_same_sessions_are_called_so(command, asked, says):
-    """Three systems replay the same eight sessions: nothing that is shown speaks of queries."""
+    """Three systems replay the same eight sessions: no output mentions queries."""
     command.write("qrels", "".join(f"t{t} 0 d{d} {(t + d) % 3}\n" for t in range(3) for d in range(8)))
     for step in (1, 3, 5):
         sessions = [
@@ -137,7 +140,7 @@ ASKED = {"maps": "ab", "trains": "ab", "ships": "ba"}
 
 
 def searches(arms: str, shift: int = 0, column: str = "variant") -> str:
-    """A log of 12 users, each with a session of two queries; ``shift`` makes it one of other queries."""
+    """A log of 12 users, each with a session of two queries; ``shift`` changes the queries."""
     rows, texts = [f"user,time,query,doc,rank,{column}"], list(ASKED)
     for i in range(12 * len(arms)):
         user, arm = divmod(i, len(arms))
@@ -159,9 +162,10 @@ def logs(command):
 
 def test_sessions_cut_from_logs_are_paired_only_if_their_queries_are_the_same(logs):
     same = logs("compare", "--sessions", "qrels.csv", "old.csv", "new.csv", "--quiet")
-    assert "both systems have the same sessions: paired" in same.words
+    assert "; paired on the same sessions." in same.words
     said = (
-        "Systems share ids, but not their sessions ('u0/1' with queries maps, trains of old and trains, ships of other)"
+        "Systems share session IDs, but not sessions "
+        "('u0/1' with queries maps, trains of old and trains, ships of other)"
     )
     assert said in logs("compare", "--sessions", "qrels.csv", "old.csv", "other.csv", "--quiet").words
     for ending in ("jsonl", "csv"):
@@ -171,7 +175,7 @@ def test_sessions_cut_from_logs_are_paired_only_if_their_queries_are_the_same(lo
         again = logs("compare", *(part for file in files for part in ("--from", file)), "-m", "nsDCG@10", "--quiet")
         assert said in again.words
     refused = logs("compare", "--sessions", "qrels.csv", "old.csv", "other.csv", "--test", "t")
-    assert (refused.code, "found none that two of them have" in refused.err) == (2, True)
+    assert (refused.code, "no two systems have sessions in common" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(("column", "by", "is_paired"), [("topic", "maps", True), ("page", "u{}/1", False)])
@@ -182,7 +186,7 @@ def test_sessions_cut_from_logs_without_texts_are_paired_by_topic_alone(logs, co
         text = (logs.directory / f"{name}.csv").read_text().replace(",query,", f",{column},")
         logs.write(f"{name}-texts.csv", text.replace(",trains,", ",maps,").replace(",ships,", ",maps,"))
     found = logs("compare", "--sessions", "by.csv", "old-texts.csv", "new-texts.csv", "--quiet")
-    assert ("both systems have the same sessions: paired" in found.words) == is_paired
+    assert ("; paired on the same sessions." in found.words) == is_paired
     assert ("with queries 2, not known, in old-texts.csv of old-texts and" in found.words) != is_paired
 
 

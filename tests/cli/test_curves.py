@@ -1,4 +1,4 @@
-"""`gainful curves --kind gain`: what it prints in every format, notices, exit codes and messages."""
+"""`gainful curves --kind gain`: output in every format, notices, exit codes and messages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TestJsonLines:
         rows = [row for row in result.lines if row.get("run") == "one" and "rank" in row]
         # A mean of two drawn queries is one of three values; the middle 95% of 200 draws reach both ends.
         assert [(row["low"], row["high"]) for row in rows] == [(1.0, 2.0), (1.0, 2.0), (1.0, 5.0)]
-        note = "band: 95% percentile bootstrap over 2 queries, 200 draws, seed 0"
+        note = "band: 95% percentile bootstrap over 2 queries, 200 resamples, seed 0"
         assert note in [line.get("note") for line in result.lines]
         none = files("-m", "CG@3", "--draws", "0", "--format", "jsonl")
         assert {row["low"] for row in none.lines if "rank" in row} == {None}
@@ -88,7 +88,7 @@ class TestJsonLines:
         result = files("-m", "nDCG", "--format", "jsonl")
         [read] = result.lines[0]["sideways"]
         assert (read["measure"], read["reaches"], read["last_rises"]) == ("nDCG", [], [])
-        assert any(line.get("note", "").startswith("no ranks to the ideal's gain") for line in result.lines)
+        assert any(line.get("note", "").startswith("no reading by rank") for line in result.lines)
         [read] = files("-m", "nDCG", "--reference", "two", "--format", "jsonl").lines[0]["sideways"]
         assert (read["measure"], read["average"]) == ("nDCG", "mean of ratios")
 
@@ -96,7 +96,7 @@ class TestJsonLines:
         result = files("-m", "DCG", "-m", "nCG", "-m", "CG", "--format", "jsonl")
         assert [read["measure"] for read in result.lines[0]["sideways"] if read["reaches"]] == ["DCG", "CG"]
         texts = [line["text"] for line in result.lines if "text" in line]
-        assert [text.split(":")[0] for text in texts] == ["By DCG", "By CG"]
+        assert [text.split(":")[0] for text in texts] == ["DCG", "CG"]
 
 
 class TestOtherFormats:
@@ -128,7 +128,7 @@ class TestOtherFormats:
         assert cg.lines[0].band is None
         assert cg.lines[1].x == tuple(float(rank) for rank in range(1, 26))
         assert cg.lines[1].band.x == (*(float(rank) for rank in range(1, 21)), 24.0, 25.0)
-        assert cg.caption == "band: 95% percentile bootstrap over 2 queries, 1,000 draws, seed 0"
+        assert cg.caption == "band: 95% percentile bootstrap over 2 queries, 1,000 resamples, seed 0"
 
 
 class TestQueriesAndNotices:
@@ -144,13 +144,13 @@ class TestQueriesAndNotices:
         result = files("-m", "CG@3", "--query", "q1", "--format", "jsonl", "--extra", "error")
         assert values(result, run="one") == [2.0, 2.0, 5.0]
         assert result.err.splitlines() == ["notice: unjudged in the top 10: one 33.3%, two 66.7%"]
-        assert "no bands: they need at least 2 queries, found 1" in [line.get("note") for line in result.lines]
+        assert "no bands: at least 2 queries are needed, found 1" in [line.get("note") for line in result.lines]
         both = files("-m", "CG@3", "--query", "q1", "--query", "q2", "--format", "jsonl")
         assert values(both, run="one") == [1.5, 1.5, 3.0]
 
     def test_different_numbers_of_queries(self, files):
         out = files("--missing", "skip").out
-        assert "CG at some ranks, mean over queries" in out
+        assert "CG at selected ranks, mean over queries" in out
         assert (
             "averages over different numbers of queries: one 2, two 1\nthe ideal is over all 2 judged queries\n" in out
         )
@@ -164,7 +164,7 @@ class TestQueriesAndNotices:
         (["--at", "5,x"], 2, "--at: expected ranks like 5,10,20, found '5,x'"),
         (["--at", "0"], 2, "--at: expected ranks like 5,10,20, found '0'"),
         (["--regions", "1-2,7"], 2, "--regions: expected ranks like 1-10,11-50, found '1-2,7'"),
-        (["--confidence", "0.95"], 2, "--confidence: expected per cent from 1 to below 100, found 0.95"),
+        (["--confidence", "0.95"], 2, "--confidence: expected a percentage from 1 to below 100, found 0.95"),
         (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000, found CG@10000000"),
         (["--points", "5"], 2, "--points: has no meaning with --kind gain"),
         (["--query", "q7"], 2, "qrels: 1 query not judged, 'q7' first"),
@@ -183,7 +183,7 @@ def test_one_query_has_no_band(command):
     for name in ("a", "b"):
         command.write(name, "q1 Q0 d1 1 1 t\n")
     result = command("curves", "qrels", "a", "b", "--baseline", "a", "-m", "CG@3")
-    assert "no band: 1 query is too few" in result.out
+    assert "no band: too few queries (1)" in result.out
     assert "band: 95%" not in result.out and "in brackets" not in result.out
 
 

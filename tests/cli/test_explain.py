@@ -39,10 +39,10 @@ def test_definition(command):
     result = command("explain", "nDCG@10")
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
-    assert lines[0].startswith("nDCG@10: The share of the discounted gain")
+    assert lines[0].startswith("nDCG@10: Normalised discounted cumulated gain")
     assert "formula      nDCG[k] = DCG[k] / DCG[k] of the ideal list" in lines
     assert any(line.startswith("discount   burges2005 (default)  a gain at rank j is divided by") for line in lines)
-    assert "Higher is better; values from 0 to 1; a table shows the mean over queries." in lines
+    assert "Higher is better; values from 0 to 1; averaged over queries." in lines
     assert lines[-1] == "Written out: nDCG(gain=linear, discount=burges2005, base=2)@10"
 
 
@@ -77,11 +77,11 @@ def test_a_name_of_another_tool(command):
     paragraphs = [" ".join(paragraph.split()) for paragraph in result.out.split("\n\n")]
     assert paragraphs[:4] == [
         "trec_eval:ndcg_cut_10 is nDCG@10 here.",
-        "The number of trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); ties "
-        "go by descending document id, as they do here by themselves.",
-        "The number of trec_eval 9.0.8: --like trec_eval-9 (scores=float32, missing=skip, negative=unjudged, "
-        "recall-cut=ceil0.9); ties go by descending document id, as they do here by themselves.",
-        "nDCG@10: The share of the discounted gain that the best possible list would have given by rank k.",
+        "To reproduce trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); ties "
+        "are ordered by descending document ID, the default here.",
+        "To reproduce trec_eval 9.0.8: --like trec_eval-9 (scores=float32, missing=skip, negative=unjudged, "
+        "recall-cut=ceil0.9); ties are ordered by descending document ID, the default here.",
+        "nDCG@10: Normalised discounted cumulated gain: DCG divided by the DCG of the ideal list.",
     ]
 
 
@@ -92,8 +92,8 @@ def test_several_names_of_other_tools(command):
     assert [line for line in lines if line.startswith(starts)] == [
         "trec_eval's P.5,10 is P@5 and P@10 here.",
         "ranx:precision@5 is P@5 here.",
-        "P@5: Precision: the share of relevant documents among the first k.",
-        "P@10: Precision: the share of relevant documents among the first k.",
+        "P@5: Precision: the share of the first k documents that are relevant.",
+        "P@10: Precision: the share of the first k documents that are relevant.",
     ]
 
 
@@ -131,8 +131,8 @@ def test_a_name_without_an_equal(command):
     result = command("explain", "trec_eval:yaap")
     assert (result.code, result.out) == (2, "")
     assert result.err == (
-        "trec_eval:yaap: has no equal here: trec_eval smooths average precision and takes its logit\n"
-        "hint: what comes nearest is AP\n"
+        "trec_eval:yaap: no equivalent here: trec_eval takes the logit of smoothed average precision\n"
+        "hint: the nearest is AP\n"
     )
 
 
@@ -163,8 +163,7 @@ def test_arithmetic(explain):
     assert (
         result.out
         == """\
-nCG@3: The share of the gain that the best possible list would have given by
-rank k.
+nCG@3: Normalised cumulated gain: CG divided by the CG of the ideal list.
 
 nCG[k] = CG[k] / CG[k] of the ideal list
 
@@ -398,8 +397,8 @@ def test_a_list_as_others_compute_it(command):
     found = {name: row for row in rows for name in row["computed by"].split(", ")}
     for name, value in expected.items():
         assert found[name]["nDCG@6"] == pytest.approx(value), name
-    assert found["gainful"] is found["trec_eval 10.0"] and not found["gainful"]["what is different"]
-    assert found["scikit-learn"]["what is different"] == "the ideal list is made of the retrieved documents only"
+    assert found["gainful"] is found["trec_eval 10.0"] and not found["gainful"]["differences"]
+    assert found["scikit-learn"]["differences"] == "the ideal list contains retrieved documents only"
 
 
 def test_lists_of_runs_as_others_compute_them(command):
@@ -494,7 +493,7 @@ def test_what_others_compute_before_and_after(command):
 
 def test_how_another_tool_reads_files_is_not_said_of_typed_grades(command):
     words = command("explain", "ndcg", "--grades", "3,2").words
-    assert words.startswith("trec_eval's ndcg is nDCG here. nDCG: The share")
+    assert words.startswith("trec_eval's ndcg is nDCG here. nDCG: Normalised")
 
 
 def test_a_list_of_grades_has_no_scores(command):

@@ -1,4 +1,4 @@
-"""`gainful gate`: its exit codes, files and formats as a job of continuous integration sees them."""
+"""`gainful gate`: exit codes, files and formats, as used in continuous integration."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_other_judgments_are_refused_with_the_way_out(gate):
     gate.write("more.run", RUN + "q100 Q0 a 1 3 t\n")
     refused = gate("gate", "check", "gate.json", "other.txt", "more.run")
     assert refused.code == 3
-    assert "1 query came (q100)" in " ".join(refused.out.split())
+    assert "1 query added (q100)" in " ".join(refused.out.split())
     update = ("gate", "update", "gate.json", "other.txt", "more.run", "--reason", "new query")
     before = (gate.directory / "gate.json").read_text()
     assert gate(*update).code == 3
@@ -115,11 +115,11 @@ def test_wrong_usage(gate):
     for line, words in (
         (("init", "qrels.txt", "base.run", "--margin", "x", "-o", "n.json"), "a number"),
         (("init", "qrels.txt", "base.run", "--floor", "nDCG@10", "-o", "n.json"), "nDCG@10>=0.40"),
-        (("init", "qrels.txt", "base.run", "-m", "NumRel", "--margin", "9%", "-o", "n.json"), "whose mean can fall"),
+        (("init", "qrels.txt", "base.run", "-m", "NumRel", "--margin", "9%", "-o", "n.json"), "cannot be gated"),
         (("init", "qrels.txt", "base.run", "--by", "kind", "--margin", "9%", "-o", "n.json"), "a table of queries"),
         (("check", "qrels.txt", "qrels.txt", "base.run"), "expected JSON"),
         (("check", "part.json", "qrels.txt", "base.run"), "part.json:1: expected JSON, found unterminated string"),
-        (("check", "no.json", "qrels.txt", "base.run"), "hint: gainful gate init QRELS RUN -o no.json makes it"),
+        (("check", "no.json", "qrels.txt", "base.run"), "hint: gainful gate init QRELS RUN -o no.json creates it"),
         (("check", "gate.json", "qrels.txt", "base.run", "--bounds"), "no option --bounds"),
         (("check", "gate.json", "qrels.txt", "base.run", "--bounds"), "gate init --judged-drop"),
     ):
@@ -133,7 +133,7 @@ GOLDEN = json.dumps([{"question": f"q{i}?", "expected_chunks": [f"c{i}", f"e{i}"
 
 
 def retrieved(found: int) -> str:
-    """The first questions have both of their chunks, the others one."""
+    """The first questions have both chunks, the others one."""
     lists = [[f"c{i}", *([f"e{i}"] if i < found else []), "x", "y", "z"] for i in range(2, 40)]
     return "".join(json.dumps({"question": f"q{i}?", "results": each}) + "\n" for i, each in enumerate(lists, 2))
 
@@ -147,12 +147,12 @@ def golden(command):
     return command
 
 
-def test_a_refused_gate_says_all_that_is_wrong_and_the_command_that_works(golden):
+def test_a_refused_gate_lists_all_errors_and_a_command_that_works(golden):
     refused = golden("gate", "init", "golden.json", "old.jsonl", "-m", "recall@5", "--margin=1%")
     assert refused.code == 3
     wrong, hint = refused.err.splitlines()
     assert "no results for 2 of 40 queries (q0?, q1?); the gate allows none" in wrong
-    assert "40 queries can only show drops above" in wrong
+    assert "40 queries can only detect drops above" in wrong
     pasted = shlex.split(hint.partition("allow it: ")[2])
     assert pasted[:6] == ["gainful", "gate", "init", "golden.json", "old.jsonl", "-m"]
     assert "--margin=1%" not in pasted
@@ -160,7 +160,7 @@ def test_a_refused_gate_says_all_that_is_wrong_and_the_command_that_works(golden
     assert golden("gate", "check", "gate.json", "golden.json", "old.jsonl").code == 0
 
 
-def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden):
+def test_fewer_relevant_documents_are_a_regression_if_only_those_are_judged(golden):
     init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--margin", "15%")
     assert golden(*init).code == 0
     bad = golden("gate", "check", "gate.json", "golden.json", "bad.jsonl")
@@ -168,23 +168,24 @@ def test_less_that_is_relevant_is_a_regression_where_only_that_is_judged(golden)
     assert "unjudged" not in bad.err
 
 
-def test_without_a_margin_it_is_what_the_queries_can_show(gate):
+def test_the_default_margin_is_detectable(gate):
     gate.write("mixed.run", RUN.replace("Q0 a 1 3", "Q0 a 1 1.5"))  # no nDCG of 0 or 1
     made = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "mixed.json")
     # 2.3263 * 13% / sqrt(100) = 3.02%, and (2.3263 * 13 / 2)^2 = 228.6
     assert (made.code, made.out.endswith("over 100 queries, margin 3.1%\n")) == (0, True)
-    assert made.err == "notice: margin 3.1%: what 100 queries can show of nDCG@10; judge about 229 queries for 2%\n"
+    notice = "margin 3.1%: the drop of nDCG@10 that 100 queries can detect; judge about 229 queries for 2%"
+    assert made.err == f"notice: {notice}\n"
     assert gate("gate", "check", "mixed.json", "qrels.txt", "mixed.run").code == 0
     refused = gate("gate", "init", "qrels.txt", "mixed.run", "-o", "two.json", "--margin", "2%")
-    assert (refused.code, "100 queries can only show drops above" in refused.err) == (3, True)
+    assert (refused.code, "100 queries can only detect drops above" in refused.err) == (3, True)
 
 
-def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
+def test_a_floor_needs_no_margin_and_fails_regardless_of_refusals(golden):
     init = ("gate", "init", "golden.json", "old.jsonl", "-m", "R@5", "--missing-at-most", "2", "--floor", "R@5>=0.9")
     made = golden(*init)
-    assert (made.code, "margin 14.5%: what 40 queries can show" in made.err) == (0, True)
+    assert (made.code, "margin 14.5%: the drop of R@5 that 40 queries can detect" in made.err) == (0, True)
     two = golden(*init, "--margin", "2%", "-o", "two.json")
-    assert (two.code, "40 queries can only show drops above 0.138 (14.5%)" in two.err) == (0, True)
+    assert (two.code, "40 queries can only detect drops above 0.138 (14.5%)" in two.err) == (0, True)
     part = golden("gate", "check", "gate.json", "golden.json", "part.jsonl")
     assert part.code == 1
     said = " ".join(part.out.split())
@@ -196,11 +197,11 @@ def test_a_floor_needs_no_margin_and_fails_whatever_else_is_said(golden):
     assert f"R@5 0.9500 {37 / 80:.4f}" in said
 
 
-def test_a_warning_names_what_makes_it_fail(gate):
+def test_a_warning_names_the_strict_option(gate):
     gate.write("almost.run", RUN.replace("q1 Q0 a 1 3", "q1 Q0 a 1 0").replace("q2 Q0 a 1 3", "q2 Q0 a 1 0"))
     gate("gate", "init", "qrels.txt", "base.run", "--margin", "1%", "--floor", "nDCG@10>=0.5", "-o", "small.json")
     line = ("gate", "check", "small.json", "qrels.txt", "almost.run")
     found = gate(*line)
-    assert (found.code, found.out.split(":")[0], "with --strict it does" in found.out) == (0, "Warning", True)
+    assert (found.code, found.out.split(":")[0], "use --strict to make them fail" in found.out) == (0, "Warning", True)
     assert "cannot be excluded" in found.out
     assert gate(*line, "--strict").code == 1

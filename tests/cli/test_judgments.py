@@ -31,7 +31,7 @@ q4 0 d1 2
 """
 ONE = "q1 Q0 d2 1 2 t\nq1 Q0 d3 2 1 t\nq2 Q0 d1 1 2 t\nq3 Q0 d1 1 1 t\n"
 NEGATIVE = "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n"
-REPEATS = "1 judgment repeats a document that is judged before"
+REPEATS = "1 judgment repeats an earlier one of the document"
 APART = "Of 1 document judged more than once 0.0% have one grade, 100.0% differ by up to 1, 0.0% by more."
 SIX = [1, 2] * 3
 TWO = "q1 Q0 d9 1 3 t\nq1 Q0 d3 2 2 t\nq2 Q0 d3 1 2 t\nq2 Q0 d2 2 1 t\n"
@@ -67,14 +67,14 @@ class TestOneSet:
             ("1", 3, 3 / 8, 3),
             ("2", 2, 2 / 8, 2),
         ]
-        spread = {row["documents"]: row for row in rows(result, "Documents a query")}
+        spread = {row["documents"]: row for row in rows(result, "Documents per query")}
         assert list(spread) == ["judged", "relevant", "grade 0", "grade 1", "grade 2"]
         assert [spread["judged"][name] for name in ("lowest", "median", "highest")] == [1, 3, 4]
         assert (spread["judged"]["lowest in"], spread["judged"]["highest in"]) == ("q3", "q1")
         assert spread["relevant"]["highest in"] == "q1 and 1 more"
         assert texts(result) == [
-            "a.txt judges 8 documents for 3 queries, 1 to 4 a query (median 3).",
-            "Relevant (grade above 0) are 1 to 2 documents a query (median 2); every query has one.",
+            "a.txt judges 8 documents for 3 queries, 1 to 4 per query (median 3).",
+            "Relevant documents (grade above 0): 1 to 2 per query (median 2).",
         ]
         assert result.lines[-1]["note"].startswith("negative:judged|grade-zero:0|judges:error|subtopics:no|gainful:")
 
@@ -86,13 +86,13 @@ class TestOneSet:
         )
 
     def test_judges_who_differ(self, command):
-        """Of five documents that both judge two have one grade, two are 1 and one is 2 apart; d9 is judged once."""
+        """Of five documents judged twice, two have one grade, two are 1 and one is 2 apart; d9 is judged once."""
         pairs = [(3, 3), (2, 1), (0, 0), (3, 1), (1, 2)]
         lines = [f"q A d{i} {a}\nq B d{i} {b}\n" for i, (a, b) in enumerate(pairs)]
         command.write("a.txt", "".join([*lines, "q A d9 1\n"]))
         result = command("judgments", "a.txt", "--judges", "turn", "--format", "jsonl")
         assert texts(result)[-1] == (
-            "5 judgments repeat a document that is judged before; 3 documents have different grades, made one by "
+            "5 judgments repeat an earlier one of the document; 3 documents have different grades, merged by "
             "judges=turn. Of 5 documents judged more than once 40.0% have one grade, 40.0% differ by up to 1, "
             "20.0% by more."
         )
@@ -107,36 +107,36 @@ class TestOneSet:
             (
                 NEGATIVE,
                 "--negative unjudged",
-                "2 grades are below 0: -2, -1. 2 documents count as not judged (negative=unjudged).",
+                "2 grades are below 0: -2, -1. 2 documents count as unjudged (negative=unjudged).",
             ),
-            ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", "", "1 grade is no whole number among whole numbers: 0.5."),
+            ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", "", "1 grade is fractional, although most are whole numbers: 0.5."),
             ("q 0 d1 1\n", "--scale 3", "No document reaches the scale 3; the highest grade is 1."),
             ("q 0 d1 1\nq 0 d1 1\n", "", f"{REPEATS}, always with the same grade."),
             (
                 "q 0 d1 1\nq 0 d1 2\n",
                 "",
-                f"{REPEATS}; 1 document has different grades, of which the highest is counted here (gainful eval "
-                f"refuses them). {APART}",
+                f"{REPEATS}; 1 document has different grades, of which the highest is used here (gainful eval "
+                f"refuses conflicts). {APART}",
             ),
             (
                 "q 0 d1 1\nq 0 d1 2\n",
                 "--judges mean",
-                f"{REPEATS}; 1 document has different grades, made one by judges=mean. {APART}",
+                f"{REPEATS}; 1 document has different grades, merged by judges=mean. {APART}",
             ),
-            ("q 1 d1 1\nq 2 d2 1\n", "", "Column 2 has 2 different values, not taken as the sub-topic (--subtopics)."),
+            ("q 1 d1 1\nq 2 d2 1\n", "", "Column 2 has 2 different values, not used as the sub-topic (--subtopics)."),
             (
                 "q 1 d1 1\nq 2 d1 0\n",
                 "--subtopics",
-                "Column 2 has 2 different values, taken as the sub-topic (subtopics=yes).",
+                "Column 2 has 2 different values, used as the sub-topic (subtopics=yes).",
             ),
         ],
     )
-    def test_what_is_odd(self, command, content, arguments, sentence):
+    def test_unusual_grades(self, command, content, arguments, sentence):
         command.write("a.txt", content)
         result = command("judgments", "a.txt", "--format", "jsonl", *arguments.split())
         assert result.code == 0, result.err
         assert texts(result)[2:] == [sentence]
-        assert rows(result, "Documents a query") == []  # of one query there is no spread
+        assert rows(result, "Documents per query") == []  # of one query there is no spread
 
     def test_grades_above_the_scale_are_odd_and_not_refused(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 3\nr 0 d1 4\nr 0 d2 0\nr 0 d3 3\n")
@@ -157,7 +157,7 @@ class TestOneSet:
         assert texts(result)[1].endswith("; 7 queries have none: q0, q1, q2, q3, q4 and 2 more.")
         assert result.lines[0]["without_relevant"] == [f"q{i}" for i in range(7)]
         one = texts(command("judgments", "a.txt", "--rel", "2", "--format", "jsonl"))[1]
-        assert one.startswith("Relevant (grade 2 or more) are 0 documents a query; 8 queries have none:")
+        assert one.startswith("Relevant documents (grade 2 or more): 0 per query; 8 queries have none:")
 
     def test_real_grades_are_shown_by_their_spread(self, command):
         command.write("a.txt", "".join(f"q{i % 2} 0 d{i} {i / 8}\n" for i in range(1, 17)))
@@ -181,15 +181,14 @@ class TestTwoSets:
         result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
         # Of 7 common documents 4 are equal, 2 one level apart, 1 further; B is lower twice and higher once.
         assert texts(result)[:3] == [
-            "A is a.txt, B is b.txt. Both judge 7 documents of 3 queries; "
-            "A alone judges 1 more; B alone judges 1 more.",
+            "A is a.txt, B is b.txt. Both judge 7 documents for 3 queries; only A judges 1 more; only B judges 1 more.",
             "The judges agree exactly on 57.1% of 7 documents; 28.6% differ by one level, 14.3% by more. "
             "Neither is clearly stricter: B grades 28.6% lower and 14.3% higher.",
-            "On relevance (grade above 0) they agree in 57.1%: A calls 71.4% relevant, B 57.1%.",
+            "On relevance (grade above 0) they agree on 57.1%: 71.4% are relevant in A, 57.1% in B.",
         ]
         assert texts(result)[3:] == [
-            "A: relevant (grade above 0) are 1 to 2 documents a query (median 2); every query has one.",
-            "B: relevant (grade above 0) are 0 to 3 documents a query (median 1); 1 query has none: q1.",
+            "A: relevant documents (grade above 0): 1 to 2 per query (median 2).",
+            "B: relevant documents (grade above 0): 0 to 3 per query (median 1); 1 query has none: q1.",
         ]
         header = result.lines[0]
         assert (header["a"], header["b"], header["only_a"], header["only_b"]) == ("a.txt", "b.txt", 1, 1)
@@ -197,7 +196,7 @@ class TestTwoSets:
 
     def test_cross_table_with_column_per_cent(self, files):
         result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
-        table = rows(result, "What B made of each level of A")
+        table = rows(result, "Grades by B for each level of A")
         assert list(table[0])[1:] == [
             "B",
             "A 0",
@@ -218,7 +217,7 @@ class TestTwoSets:
     def test_a_level_without_common_documents(self, command):
         command.write("a.txt", "q 0 d1 0\nq 0 d2 1\nq 0 d3 2\n")
         command.write("b.txt", "q 0 d1 0\nq 0 d2 2\n")
-        table = rows(command("judgments", "a.txt", "b.txt", "--format", "jsonl"), "What B made of each level of A")
+        table = rows(command("judgments", "a.txt", "b.txt", "--format", "jsonl"), "Grades by B for each level of A")
         assert [(row["A 2"], row["% of A 2"]) for row in table] == [(0, None), (0, None), (0, None)]
 
     def test_statistics(self, files):
@@ -266,10 +265,10 @@ class TestTwoSets:
         command.write("b.txt", "q 0 d1 3\nq 0 d2 0\n")
         result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
         assert texts(result)[1:4] == [
-            "A goes up to grade 1, B to 3. If these are different scales, equal grades mean different things, and only "
-            "relevance can be compared; --scale says they are one.",
+            "The highest grade is 1 in A and 3 in B. If these are different scales, equal grades differ in meaning, "
+            "and only relevance can be compared; use --scale if both share one scale.",
             "The judges agree exactly on 50.0% of 2 documents; 50.0% differ by one level, 0.0% by more.",
-            "On relevance (grade above 0) they agree in 100.0%: A calls 50.0% relevant, B 50.0%. "
+            "On relevance (grade above 0) they agree on 100.0%: 50.0% are relevant in A, 50.0% in B. "
             "Neither is clearly stricter.",
         ]
         same = command("judgments", "a.txt", "b.txt", "--scale", "3", "--format", "jsonl")
@@ -280,25 +279,25 @@ class TestTwoSets:
         ]
 
     def test_different_scales_are_judged_by_relevance(self, command):
-        """As in Table 1 of jarvelin2002: B has higher grades on more levels, but calls fewer documents relevant."""
+        """As in Table 1 of jarvelin2002: B has higher grades on more levels, but fewer relevant documents."""
         command.write("a.txt", "".join(f"q{q} 0 d{i} {int(i < 5)}\n" for q in range(6) for i in range(10)))
         command.write("b.txt", "".join(f"q{q} 0 d{i} {3 * int(i < 3)}\n" for q in range(6) for i in range(10)))
         result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
         value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
         assert value["mean difference, B - A"] == pytest.approx(0.9 - 0.5)
         assert value["difference in relevant, B - A"] == pytest.approx(0.3 - 0.5)
-        assert texts(result)[3].endswith("A calls 50.0% relevant, B 30.0%. B is stricter.")
+        assert texts(result)[3].endswith("50.0% are relevant in A, 30.0% in B. B is stricter.")
         assert "generous" not in result.out
 
     @together(
         ("a", "b", "undefined", "note"),
         [
-            ("q 0 d 1\nr 0 d 1\n", "q 0 d 1\nr 0 d 1\n", "Cohen's kappa", "there is only one level"),
+            ("q 0 d 1\nr 0 d 1\n", "q 0 d 1\nr 0 d 1\n", "Cohen's kappa", "only one level occurs"),
             (
                 "q 0 d 1\nq 0 e 2\nr 0 d 1\n",
                 "q 0 d 2\nq 0 e 2\nr 0 d 1\n",
                 "kappa on relevance",
-                "both call all documents relevant, or both none",
+                "all documents are relevant in both, or in neither",
             ),
         ],
     )
@@ -316,7 +315,7 @@ class TestTwoSets:
         result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
         # Mean distance: (0 + 1 + ... + 19) / 20 of the 20 documents below 1, over 21 documents.
         assert f"their grades are {9.5 / 21:.4f} apart on average." in texts(result)[1]
-        assert rows(result, "What B made of each level of A") == []
+        assert rows(result, "Grades by B for each level of A") == []
         assert "one level apart" not in {row["statistic"] for row in rows(result, "Agreement")}
         assert [row["grade"] for row in rows(result, "Grades of A")] == [0, 0.25, 0.5, 0.75, 1]
         assert [row["grade"] for row in rows(result, "Grades of B")] == ["0", "1"]
@@ -346,7 +345,7 @@ class TestOrders:
         result = files(
             "judgments", "a.txt", "b.txt", "--run", "one.run", "--run", "two.run", "-m", "RR", "--format", "jsonl", "-q"
         )
-        assert texts(result)[-1] == "No two systems change places by RR: Kendall's tau is 1.0000."
+        assert texts(result)[-1] == "No two systems swap by RR: Kendall's tau is 1.0000."
         assert "queries:3" in result.lines[-1]["note"]
 
     def test_systems_that_change_places(self, command):
@@ -357,15 +356,15 @@ class TestOrders:
         arguments = ("judgments", "a.txt", "b.txt", "--run", "x.run", "--run", "y.run", "-m", "RR", "-m", "P@1")
         result = command(*arguments, "--format", "jsonl")
         assert [row["run"] for row in rows(result, "Systems by P@1")] == ["x", "y"]
-        [swap] = rows(result, "Systems that change places by RR")
+        [swap] = rows(result, "Systems that swap by RR")
         assert [swap[name] for name in ("better by A", "better by B", "lead by A", "lead by B")] == ["x", "y", 0.5, 0.5]
-        assert "1 of 1 pair of systems changes places by RR: Kendall's tau is -1.0000." in texts(result)
+        assert "1 of 1 pair of systems swaps by RR: Kendall's tau is -1.0000." in texts(result)
         assert "1*" in command(*arguments).out  # the places by B that are others than by A
 
     def test_default_measure_and_names(self, files):
         result = files("judgments", "a.txt", "b.txt", "--run", "one.run", "--name", "mine", "--format", "jsonl")
         assert [row["run"] for row in rows(result, "Systems by nDCG@10")] == ["mine"]
-        assert texts(result)[-1] == "One system alone has no order."
+        assert texts(result)[-1] == "A single system has no order."
 
     def test_notices_say_by_which_judgments(self, files):
         result = files("judgments", "a.txt", "b.txt", "--run", "two.run", "-m", "RR")
@@ -392,10 +391,10 @@ class TestOrders:
             command.write(f"r{i}.run", f"q Q0 d{i} 1 1 t\n")
             runs += ["--run", f"r{i}.run"]
         result = command("judgments", "a.txt", "b.txt", *runs, "-m", "CG@1", "--format", "jsonl")
-        found = rows(result, "Systems that change places by CG@1")
+        found = rows(result, "Systems that swap by CG@1")
         assert (len(found), found[0]["better by A"], found[0]["better by B"]) == (20, "r7", "r0")
-        assert {"table": "Systems that change places by CG@1", "note": "the clearest of 28"} in result.lines
-        assert "28 of 28 pairs of systems change places by CG@1: Kendall's tau is -1.0000." in texts(result)
+        assert {"table": "Systems that swap by CG@1", "note": "the clearest of 28"} in result.lines
+        assert "28 of 28 pairs of systems swap by CG@1: Kendall's tau is -1.0000." in texts(result)
 
 
 @together(
@@ -405,31 +404,31 @@ class TestOrders:
             ["a.txt", "common.txt"],
             3,
             [
-                "common.txt: expected documents that a.txt judges too, found none: a.txt has document 'd1' for query "
+                "common.txt: no document is also judged in a.txt: a.txt has document 'd1' for query "
                 "'q1', common.txt has document 'D1' for query 'q1'",
-                "hint: are these judgments of the same queries and documents? Ids have to be equal to the byte",
+                "hint: check that both judge the same queries and documents; IDs must be equal byte by byte",
             ],
         ),
         (
             ["a.txt", "--run", "one.run"],
             2,
             [
-                "--run: expected two sets of judgments that may order systems differently, found one",
-                "hint: gainful judgments A B --run RUN; gainful eval scores runs by one set",
+                "--run: two sets of judgments are needed to compare orders of systems",
+                "hint: gainful judgments A B --run RUN; to score runs with one set, use gainful eval",
             ],
         ),
         *(
             (
                 [*files, "-m", "AP"],
                 2,
-                ["--measure: expected runs to be scored, found none", "hint: --run names one"],
+                ["--measure: runs to score are missing", "hint: add --run FILE"],
             )
             for files in (["a.txt"], ["a.txt", "b.txt"])
         ),
         (
             ["a.txt", "b.txt", "--run", "one.run", "-m", "NumRet"],
             2,
-            ["NumRet: expected a measure that can order systems, found one without a better side"],
+            ["NumRet: the measure cannot order systems: neither higher nor lower is better"],
         ),
         (["a.txt", "--scale", "0"], 2, ["scale: expected a number above 0, found 0"]),
         (["a.txt", "--rel", "high"], 2, ["--rel: expected a number, found 'high'"]),

@@ -325,7 +325,7 @@ def test_no_shared_query_says_what_check_knows(command, core, judged, found, how
         f"r.run: expected queries that are judged, found none: the run has '{found}', qrels has '{judged}'",
         f"hint: 1 of 2 queries match {how}: write ids alike in both files",
     )
-    assert f"match {how}: write ids" in " ".join(command("check", "qrels", "r.run").out.split())
+    assert f"match {how}: write IDs" in " ".join(command("check", "qrels", "r.run").out.split())
 
 
 def test_a_file_in_a_folder_below_is_named(command):
@@ -429,12 +429,12 @@ def test_options_by_the_names_of_others(files, name):
         ("gate nothing", "gainful gate --help lists all"),
         ("compare qrels r.run r.run --segments kind", "it is --by"),
         ("report qrels r.run --by kind", "--queries FILE gives groups of queries"),
-        ("eval qrels r.run -m AP,P(rel=2)@5", "several measures are given one by one: -m AP -m 'P(rel=2)@5'"),
+        ("eval qrels r.run -m AP,P(rel=2)@5", "give several measures separately: -m AP -m 'P(rel=2)@5'"),
         ("explain nDCG@5 3 2 3 0", "gainful explain nDCG@5 --grades 3,2,3,0"),
         ("eval qrels r.run --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,0 --detail takes a list of grades"),
         ("eval qrels r.run --qiuet", "did you mean --quiet"),
         ("measures ndgc", "did you mean nDCG"),
-        ("eval qrels r.run -m kappa", "kappa is agreement of judges"),
+        ("eval qrels r.run -m kappa", "for agreement between judges"),
         ("eval qrels r.run --verbose", "--detail shows more"),
     ],
 )
@@ -627,7 +627,7 @@ def test_grades_above_the_scale(command, core):
     [
         ("Sucess@5", ["unknown measure 'Sucess'", "hint: did you mean Success or SwetsE?"]),
         ("NumQ(rel=1)", ["NumQ: unknown parameter 'rel'", "hint: NumQ takes no parameters"]),
-        ("AnCG", ["nCG: average=ranks needs a cutoff, found none", "hint: write nCG(average=ranks)@10"]),
+        ("AnCG", ["nCG: average=ranks requires a cutoff", "hint: write nCG(average=ranks)@10"]),
         ("IPrec@1.5", ["IPrec: recall: expected a number from 0 to 1, found 1.5"]),
         ("nDCG@ten", ["nDCG: cutoff: expected a number, found 'ten'"]),
         ("P(rel=-1)@5", ["P: rel: expected a number of at least 0, found -1"]),

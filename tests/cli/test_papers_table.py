@@ -1,4 +1,4 @@
-"""`gainful papers table`: means, who beats whom by Friedman and Conover, analyses of variance beside."""
+"""`gainful papers table`: means, significant pairs by Friedman and Conover, analyses of variance beside."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_several_queries(capsys):
 
 def test_a_query_that_is_not_answered_is_noticed(capsys):
     assert plane("--query", "q1", "--query", "q2") == 0
-    expected = "notice: one: 1 judged query not answered, drawn as if nothing were retrieved: q2\n"
+    expected = "notice: one: 1 judged query not answered, drawn as empty lists: q2\n"
     assert capsys.readouterr().err == expected
     assert plane("--query", "q2", "--quiet") == 0
     assert not capsys.readouterr().err
@@ -133,7 +133,7 @@ def test_figure(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "--query: expected at least one query, found none\nhint: judged are q1, q2\n"),
+        ([], "missing option --query\nhint: judged queries are q1, q2\n"),
         (["--query", "q11"], "expected a query that is judged, found 'q11'\nhint: did you mean q1"),
         (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP, ADR, Pstar or Rstar"),
         (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found 2: ADM, ADP"),

@@ -1,4 +1,4 @@
-"""`gainful power`: every format, the flags, charts, notices, exit codes and messages; published score matrices."""
+"""`gainful power`: formats, flags, charts, notices, exit codes, messages; published score matrices."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def run(files, *arguments, fmt="jsonl"):
 
 
 def power_of_t(n, difference, sd, alpha=0.05):
-    """Both tails of scipy's noncentral t."""
+    """Power from both tails of SciPy's noncentral t."""
     critical, noncentrality = t.isf(alpha / 2, n - 1), difference / sd * math.sqrt(n)
     return nct.sf(critical, n - 1, noncentrality) + nct.cdf(-critical, n - 1, noncentrality)
 
 
 def power_of_anova(need, systems, per_query, variance):
-    """That of scipy's noncentral F; ``per_query`` degrees of freedom of the residual come with every query."""
+    """Power from SciPy's noncentral F; every query adds ``per_query`` residual degrees of freedom."""
     n, df = need["anova queries"], systems - 1
     against = per_query * (n - 1)
     return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * variance))
@@ -57,7 +57,7 @@ class TestValues:
         assert power_of_t(need["queries"], 0.05, 0.2) >= 0.8 > power_of_t(need["queries"] - 1, 0.05, 0.2)
         assert need["power"] == pytest.approx(power_of_t(need["queries"], 0.05, 0.2), abs=1e-6)
         assert need["one less"] == pytest.approx(power_of_t(need["queries"] - 1, 0.05, 0.2), abs=1e-6)
-        [wide] = result.rows("Queries needed for a 95% interval of some width")
+        [wide] = result.rows("Queries needed for a 95% CI of some width")
 
         def width(n):
             shrunk = math.gamma(n / 2) / math.gamma((n - 1) / 2) * math.sqrt(2 / (n - 1))
@@ -82,7 +82,7 @@ class TestValues:
         result = run(files, "--from", "s.csv", "--difference", "0.2")
         [basis] = result.lines[0]["bases"]
         assert (basis["variance"], basis["systems"]) == ("residual", 3)
-        spread = result.rows("The spread of a difference of two systems on a query")
+        spread = result.rows("SD of the difference between two systems on a query")
         assert [(row["variance"], row["sd"]) for row in spread] == [
             ("residual", pytest.approx(basis["sd"])),
             ("sakai2016", pytest.approx(math.sqrt(2 * ONE_WAY))),
@@ -95,7 +95,8 @@ class TestValues:
         )
         assert 0.8 <= need["tukey power"] == pytest.approx(tukey, abs=1e-6)
         assert 0.8 <= need["anova power"] == pytest.approx(power_of_anova(need, 3, 2, TWO_WAY), abs=1e-6)
-        assert "for two of them by Tukey HSD" in run(files, "--from", "s.csv", "--difference", "0.2", fmt="table").out
+        table = run(files, "--from", "s.csv", "--difference", "0.2", fmt="table")
+        assert "between two of them by Tukey HSD" in table.words
 
     def test_sakai_2016_is_one_way(self, files):
         result = run(files, "--from", "s.csv", "--variance", "sakai2016", "--difference", "0.2", "--systems", "5")
@@ -106,7 +107,7 @@ class TestValues:
 
 class TestTexts:
     def test_the_difference_that_was_found_is_noticed(self, files):
-        found, said = abs(float((VALUES[:, 0] - VALUES[:, 1]).mean())), "is the difference that was found"
+        found, said = abs(float((VALUES[:, 0] - VALUES[:, 1]).mean())), "is the observed difference"
         assert said in files("power", "--from", "two.csv", "--difference", f"{found:.6f}").err
         assert said not in files("power", "--from", "two.csv", "--difference", "0.9").err
 
@@ -127,25 +128,25 @@ class TestTexts:
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("", 2, "expected scores, or the spread of a difference, found neither"),
-        ("--sd 0.2", 2, "expected what to compute, found nothing"),
+        ("", 2, "power: scores or a standard deviation are required"),
+        ("--sd 0.2", 2, "power: queries, difference or width is required"),
         ("--sd 0 --queries 5", 2, "sd: expected a number above 0, found 0"),
-        ("--sd 0.2 --variance 0.1 --queries 5", 2, "found both"),
+        ("--sd 0.2 --variance 0.1 --queries 5", 2, "sd cannot be used with a variance"),
         ("--sd 0.2 -m AP --queries 5", 2, "--measure: has no meaning where no scores are read"),
         ("--sd 0.2 --missing skip --queries 5", 2, "--missing: has no meaning where no scores are read"),
-        ("--sd 0.2 --from s.csv", 2, "sd: expected scores, or the spread"),
+        ("--sd 0.2 --from s.csv", 2, "sd cannot be used with scores"),
         ("--sd 0.2 --queries 1", 2, "queries: expected at least 2, found 1"),
         ("--sd 0.2 --queries 5.5", 2, "--queries: expected whole numbers, found '5.5'"),
         ("--sd 0.2 --difference 0", 2, "difference: expected a number above 0"),
         ("--sd 0.2 --width -1", 2, "width: expected a number above 0"),
         ("--sd 0.2 --queries 5 --power 0.05", 2, "power: expected a number between alpha"),
-        ("--sd 0.2 --queries 5 --pair a,b", 2, "pair: expected scores of the two systems"),
+        ("--sd 0.2 --queries 5 --pair a,b", 2, "pair requires scores"),
         ("--from s.csv --variance pair", 2, "variance: expected two systems for 'pair', found 3"),
         ("--from s.csv --variance all", 2, "expected pair | residual | sakai2016 or a number"),
         ("--from s.csv --pair a,x", 2, "unknown system 'x'"),
         ("--from s.csv --pair a,a", 2, "pair: expected two systems, found 'a' twice"),
         ("--from s.csv --pair a", 2, "--pair: expected two systems like bm25,dense, found 'a'"),
-        ("--from same.csv", 3, "expected scores of systems whose differences vary"),
+        ("--from same.csv", 3, "all systems differ by the same on every query"),
         ("--from one.csv", 3, "expected at least 2 queries, found 1"),
     ],
 )
@@ -157,7 +158,7 @@ def test_errors(files, line, code, said):
 
 
 class TestPublished:
-    """What the specification has for run1 and run15 of web2013_ndcg20 (G1), and for designs over all systems."""
+    """Published values for run1 and run15 of web2013_ndcg20, and for designs over all systems."""
 
     @pytest.fixture
     def power(self, command):
@@ -182,5 +183,5 @@ class TestPublished:
         ("name", "residual", "sakai"), [("adhoc8_ap", 0.165, 0.283), ("web2013_ndcg20", 0.186, 0.258)]
     )
     def test_designs(self, power, name, residual, sakai):
-        table = power(name).rows("The spread of a difference of two systems on a query")
+        table = power(name).rows("SD of the difference between two systems on a query")
         assert [row["sd"] for row in table] == pytest.approx([residual, sakai], abs=5e-4)

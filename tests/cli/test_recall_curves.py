@@ -53,7 +53,7 @@ class TestRecall:
             "AvP": 1.0,
             "queries": 1,
             "points": 50.0,
-            "per cent": 100.0,
+            "percent": 100.0,
         }
         assert averages["one", "level", "2"]["points"] is None  # the baseline
 
@@ -114,7 +114,7 @@ class TestRecall:
         assert (result.code, result.out) == (code, "")
         assert message in result.err
 
-    def test_undefined_zero_is_not_obeyed_and_told(self, files):
+    def test_undefined_zero_is_replaced_by_skip_with_a_note(self, files):
         assert curves(files, "recall", "--undefined", "zero").out == curves(files, "recall").out
         assert "undefined=skip" in files("curves", "--help-all").out
 
@@ -134,11 +134,11 @@ class TestGeneralised:
             "gIAP": pytest.approx(1 / 2),
             "queries": 2,
             "points": None,
-            "per cent": None,
+            "percent": None,
         }
         assert two_row["gIAP"] == pytest.approx(two)
         assert two_row["points"] == pytest.approx(100 * (two - 1 / 2))
-        assert two_row["per cent"] == pytest.approx(200 * (two - 1 / 2))
+        assert two_row["percent"] == pytest.approx(200 * (two - 1 / 2))
 
     def test_gain(self, files):
         """With gain=binary q1 of one has gP 1, 1, 2/3."""

@@ -1,4 +1,4 @@
-"""`gainful report`: the page is written whole, named, and opened if wanted; what cannot be done is said with a hint."""
+"""`gainful report`: the page is written atomically and opened on request; errors have hints."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def test_it_opens_a_browser(command, files, monkeypatch):
     [
         (["qrels.txt"], 2, "report: expected judgments and at least one run, found no run\nhint: gainful report QRELS"),
         (["--baseline", "odl"], 2, "--baseline: no run is called 'odl'; there are old, new\nhint: did you mean old?"),
-        (["--documents", "titles.csv"], 3, "titles.csv: expected titles of documents such as d2, d1, x, ..., found"),
+        (["--documents", "titles.csv"], 3, "titles.csv: no titles of documents in the report, such as d2, d1, x, ..."),
         (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: expected a file of its own, found titles"),
         (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),
-        (["-o", "x.pdf"], 2, "x.pdf: expected a file that ends in .html, found .pdf\nhint: the page"),
+        (["-o", "x.pdf"], 2, "x.pdf: expected a file that ends in .html, found .pdf\nhint: to get a PDF"),
         (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
     ],
 )
@@ -92,7 +92,7 @@ def test_titles_by_the_names_that_columns_gives(command):
     assert command(*asked, "query=Suche,document=Artikel,grade=Note,documents.text=Titel").code == 0
     refused = command(*asked, "query=Suche,document=Artikel,grade=Note")
     assert refused.code == 3 and refused.err.startswith("artikel.csv: expected a column for its title or text")
-    assert "--columns documents.text=NAME says which it is" in refused.err
+    assert "--columns documents.text=NAME names it" in refused.err
 
 
 def test_both_cores_write_the_same_page(command, files, use_core, monkeypatch):

@@ -96,7 +96,7 @@ class TestFormats:
     def test_scenarios_have_a_figure(self, files):
         arguments = ["--scenario", "impatient", "--scenario", "patient", "--figure", "out.svg", "-o", "out.csv"]
         assert files("sensitivity", "qrels", "deep.run", "sharp.run", *arguments).code == 0
-        assert "Places of systems by scenario" in (files.directory / "out.svg").read_text()
+        assert "Ranks of systems by scenario" in (files.directory / "out.svg").read_text()
 
 
 class TestFlags:
@@ -126,14 +126,14 @@ class TestFlags:
         assert shown.code == 0, shown.err
         # 1 against 2 / (1 + log_bq 2): 0.74 by bq = 1.5, 1.33 by 4.
         assert "early wins in 1 of 2 settings, late wins in 1." in shown.out
-        assert "query_base goes from 1.5 to 4" in " ".join(shown.out.split())
+        assert "query_base changes from 1.5 to 4" in " ".join(shown.out.split())
         assert "--discount: has no meaning with --sessions" in files(*logs, "--discount", "none").err
 
     def test_the_sweep_is_a_command_of_the_papers(self, files):
         names = ("qrels", "deep.run", "sharp.run")
         result = files("papers", "sweep", *names, "--sweep", "2-20", "--format", "jsonl")
         assert [result.rows("Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
-        assert "takes the first place from deep at" in files("papers", "sweep", *names).out
+        assert "sharp overtakes deep" in files("papers", "sweep", *names).out
         assert files("papers", "sweep", *names, "--sweep", "9-1").code == 2
 
     @pytest.mark.parametrize(
@@ -141,15 +141,15 @@ class TestFlags:
         [
             (["--gain", "0-1-10"], 3, "expected a weight for every grade in the judgments, found none for 3\nhint: "),
             (["--gain", "steep"], 2, "gain: expected linear"),
-            (["--gain", ","], 2, "--gain: expected a value, found none"),
+            (["--gain", ","], 2, "--gain: value missing"),
             (["--gain", "flat, ,top"], 2, "--gain: expected values between commas"),
             (["--gain", "{0:0,1:1"], 2, "found {0:0"),
             (["--at", "ten"], 2, "depth: expected a number, found 'ten'"),
             (["--vary", "srs"], 2, "--vary: expected NAME=VALUE"),
             (["--vary", "srs=rank"], 2, "nDCG: unknown parameter 'srs'"),
-            (["-m", "nDCG@5", "--at", "3"], 2, "expected cutoff once"),
+            (["-m", "nDCG@5", "--at", "3"], 2, "cutoff is set in the measure and also varied"),
             (["--scenario", "hasty"], 2, "scenario: expected impatient | patient, found 'hasty'"),
-            (["--scenario", "patient", "--at", "3"], 2, "--at: has no meaning with scenarios"),
+            (["--scenario", "patient", "--at", "3"], 2, "--at: cannot be used with scenarios"),
             (["--scenarios", "none.toml"], 3, "none.toml: cannot be read"),
         ],
     )
@@ -168,14 +168,14 @@ class TestScenarios:
 
 
 class TestNotices:
-    def test_undefined_queries_are_told_once(self, files):
-        """Query 3 has no document of grade 3, so that 0-0-0-1 has nothing to divide by."""
+    def test_undefined_queries_are_reported_once(self, files):
+        """Query 3 has no document of grade 3, so 0-0-0-1 divides by 0."""
         result = run(files)
         assert (
-            "notice: 16 settings leave more queries undefined, given the worst score (undefined=zero): up to 1, by "
+            "notice: 16 settings have more undefined queries, given the worst score (undefined=zero): up to 1, for "
             "nDCG(gain=0-0-0-1, discount=jarvelin2002)@10\n"
         ) in result.err
         assert run(files, "--quiet").err == ""
 
-    def test_what_is_not_varied(self, files):
-        assert "notice: ADM takes no discount: it is not varied\n" in run(files, "-m", "ADM").err
+    def test_parameters_that_are_not_varied(self, files):
+        assert "notice: ADM has no discount, which is therefore not varied\n" in run(files, "-m", "ADM").err

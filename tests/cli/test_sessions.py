@@ -199,14 +199,14 @@ class TestSystems:
         command.write("log.jsonl", lines(session("s1", "a", system="A"), session("s2", "a")))
         result = command("sessions", "qrels", "log.jsonl")
         assert result.code == 3
-        assert result.err == "log.jsonl: expected a system for every session or for none, found none for 's2'\n"
+        assert result.err == "log.jsonl: session 's2' has no system, but others name one\n"
 
     def test_one_session_twice(self, command):
         command.write("qrels", QRELS)
         for day in ("one", "two"):
             command.write(f"{day}.jsonl", lines(session("s1", "a", system="A")))
         result = command("sessions", "qrels", "one.jsonl", "two.jsonl")
-        assert result.code == 3 and "expected every session once, found 's1' in two parts" in result.err
+        assert result.code == 3 and "duplicate session 's1' in two parts" in result.err
 
     def test_names(self, files):
         assert files("--name", "one", "--name", "two").out.split("\n")[2].startswith("one")
@@ -263,7 +263,7 @@ class TestChoices:
         found = scores(files("--session", "s1", "--session", "s3", "--by-session", "--format", "jsonl"))
         assert {key[2] for key in found} == {"s1", "s3", None}
 
-    def test_what_is_not_chosen_is_not_missing(self, command):
+    def test_sessions_not_selected_are_not_missing(self, command):
         command.write("qrels", "s1 0 a 1\ns2 0 a 1\ns3 0 a 1\n")
         command.write("A.jsonl", lines(session("s1", "a"), session("s2", "a", "a")))
         base = ("sessions", "qrels", "A.jsonl", "-m", "nsDCG@10", "--format", "jsonl")
@@ -282,14 +282,14 @@ class TestChoices:
         command.write("B.jsonl", lines(session("s1", "a")))
         result = command("sessions", "qrels", "A.jsonl", "B.jsonl", "--topic", "u", "--format", "jsonl")
         assert {key[0] for key in scores(result)} == {"A"}
-        assert "notice: B: no session is chosen, left out\n" in result.err
+        assert "notice: B: no session selected, system omitted\n" in result.err
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--session", "s9"], "no session is called 's9'; there are s1, s2, s3"),
-            (["--topic", "v"], "no topic is called 'v'; there are t, u"),
-            (["--at-least", "4"], "expected a session with at least 4 queries, found at most 3"),
+            (["--session", "s9"], "unknown session 's9'; there are s1, s2, s3"),
+            (["--topic", "v"], "unknown topic 'v'; there are t, u"),
+            (["--at-least", "4"], "no session has 4 queries; the longest has 3"),
         ],
     )
     def test_nothing_is_left(self, files, arguments, message):
@@ -335,7 +335,7 @@ class TestCurves:
 
     def test_bands(self, files):
         result = files("--curves", "-m", "sDCG@2", "--draws", "50", "--seed", "3", "--confidence", "80")
-        assert "band: 80% percentile bootstrap over sessions, 50 draws, seed 3" in result.out
+        assert "band: 80% percentile bootstrap over sessions, 50 resamples, seed 3" in result.out
         none = files("--curves", "-m", "sDCG@2", "--draws", "0", "--format", "jsonl")
         assert {row["low"] for row in rows(none, "Curves")} == {None}
 
@@ -348,7 +348,7 @@ class TestCurves:
     def test_measures_without_curves_have_those_of_the_default(self, files):
         result = files("--curves", "-m", "QueriesToFirst", "--format", "jsonl")
         assert {row["measure"] for row in rows(result, "Curves")} == {"nsDCG@10"}
-        assert "notice: curves are of nsDCG@10, because QueriesToFirst cannot be drawn\n" in result.err
+        assert "notice: curves show nsDCG@10, because QueriesToFirst cannot be drawn\n" in result.err
         by_query = files("--curves", "-m", "nsDCG(normalise=query)@3", "--format", "jsonl")
         assert {row["measure"] for row in rows(by_query, "Curves")} == {"nsDCG@3"}
         for kind in ("average", "positions", "subset"):
@@ -377,7 +377,7 @@ class TestCurves:
     @pytest.mark.parametrize("option", [("--average", "both"), ("--queries", "3"), ("--draws", "9"), ("--seed", "1")])
     def test_options_of_curves_alone(self, files, option):
         result = files(*option)
-        assert (result.code, result.err.splitlines()[0]) == (2, f"{option[0]}: has no meaning without --curves")
+        assert (result.code, result.err.splitlines()[0]) == (2, f"{option[0]} requires --curves")
 
     def test_wrong_confidence(self, files):
         assert files("--curves", "--confidence", "100").code == 2
@@ -410,7 +410,7 @@ class TestRatings:
             assert found[name]["value"] == pytest.approx(theirs(values, ratings).statistic)
             assert found[name]["low"] < found[name]["value"] < found[name]["high"]
             assert found[name]["sessions"] == 12
-        assert "notice: A: 1 session without said, not correlated: lonely\n" in result.err
+        assert "notice: A: 1 session without said, not in the correlation: lonely\n" in result.err
         wrong = command(*arguments, "--rating", "sad")
         assert wrong.code == 3 and "ratings.tsv" in wrong.err
         none = command(*arguments)
@@ -428,20 +428,20 @@ class TestRatings:
         assert pearson["sessions"] == 12
         assert (pearson["low"], pearson["high"]) == pytest.approx(tuple(expected))
         alone = command(*given, "--confidence", "80")
-        assert alone.code == 2 and alone.err.startswith("--confidence: has no meaning without --curves or --rating\n")
+        assert alone.code == 2 and alone.err.startswith("--confidence requires --curves or --rating\n")
         wrong = command(*given, "--rating", "sad")
         assert wrong.code == 3
-        assert wrong.err.startswith("A: expected sessions with a rating called 'sad', there are said\n")
+        assert wrong.err.startswith("A: no session has a rating called 'sad'; the sessions have said\n")
 
     def test_no_ratings_at_all(self, files):
         result = files("--rating", "said")
-        assert result.code == 3 and "they have no ratings at all\nhint: --ratings FILE" in result.err
+        assert result.code == 3 and "the sessions have no ratings\nhint: --ratings FILE" in result.err
 
     def test_ratings_of_other_sessions(self, files, command):
         command.write("ratings.csv", "session,said\n22,3\n")
         result = files("--ratings", "ratings.csv", "--rating", "said")
         assert result.code == 3
-        assert "found none: there is session 's1'; '22' has a rating called 'said'" in result.err
+        assert "no scored session has a rating: there is session 's1', but '22'" in result.err
 
     def test_undefined(self, command):
         command.write("qrels", QRELS)
@@ -466,7 +466,7 @@ class TestBadInput:
         command.write("A.jsonl", lines(session("s1", "a", topic="v")))
         result = command("sessions", "qrels", "A.jsonl")
         assert result.code == 3
-        assert "there is session 's1', topic 'v', query 's1_1'; qrels judges 't'" in result.err
+        assert "the first has session 's1', topic 'v', query 's1_1'; qrels judges 't'" in result.err
 
     def test_empty_pages_are_legal(self, command):
         command.write("qrels", QRELS)
@@ -492,7 +492,9 @@ class TestBadInput:
         assert command("sessions", "qrels", "nothing.jsonl").code == 3
         assert "A measure such as sDCG@10" in command("sessions", "--help").out
         result = files("-m", "nDCG@10")
-        assert result.code == 2 and result.err.startswith("nDCG@10: evaluates single queries, found sessions\n")
+        assert result.code == 2 and result.err.startswith(
+            "nDCG@10: a measure of single queries cannot score sessions\n"
+        )
 
     def test_sessions_are_read_in_parts(self, command, monkeypatch):
         import gainful.data.sessions as module
@@ -527,8 +529,8 @@ class TestCosts:
         assert "Gain and cost, GainPerCost(cost_query=20, cost_document=5)@1" in result.out
         assert "Mean gain by cost" not in result.out
 
-    def test_what_is_not_given_costs_nothing(self, files):
-        """Both costs stand in the heading, whatever their defaults are in a measure's name."""
+    def test_costs_default_to_0(self, files):
+        """Both costs are in the heading, even if a measure's name omits defaults."""
         shown = files("-m", "sDCG@1", "--cost-document", "1", "--quiet").out
         assert "Gain and cost, GainPerCost(cost_query=0, cost_document=1)@1" in shown
         shown = files("-m", "sDCG@1", "--cost-query", "20", "--quiet").out
@@ -543,9 +545,9 @@ class TestCosts:
     @pytest.mark.parametrize(
         ("more", "message"),
         [
-            (("--curves", "cost"), "--curves cost: expected what queries and documents cost"),
-            (("--cost-query", "-1"), "expected a number from 0 on, found -1"),
-            (("--cost-query", "recorded"), "expected what queries cost, found none"),
+            (("--curves", "cost"), "--curves cost: costs of queries and documents are missing"),
+            (("--cost-query", "-1"), "expected a number of at least 0, found -1"),
+            (("--cost-query", "recorded"), "no costs of queries are recorded"),
         ],
     )
     def test_refused(self, files, more, message):

@@ -1,4 +1,4 @@
-"""`gainful sessions --topics`: what sessions are about, from a table of their own."""
+"""`gainful sessions --topics`: topics of sessions from a separate table."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_one_topic(call):
     result = call(table, "--topic", "u", "--by-session", "--format", "jsonl")
     assert scores(result) == {"s3": 2.0}
     unknown = call(table, "--topic", "v")
-    assert unknown.code == 3 and "no topic is called 'v'; there are t, u" in unknown.err
+    assert unknown.code == 3 and "unknown topic 'v'; there are t, u" in unknown.err
 
 
 def test_what_is_noticed(call):

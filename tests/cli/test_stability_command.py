@@ -104,7 +104,7 @@ class TestParts:
             dict(enumerate(np.mean([scores[i] for i in chosen], axis=0).tolist())) for chosen in (firsts, scores)
         )
         assert row["part-whole"] == pytest.approx(tau(part, whole))
-        assert f"first: queries by {'the byte order of their ids' if prefix else 'number'}" in command(*asked).out
+        assert f"first: queries by {'byte order of their IDs' if prefix else 'number'}" in command(*asked).out
 
 
 class TestDocuments:
@@ -165,7 +165,7 @@ class TestSwapsAndPower:
         few = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0")
         assert few.rows("Swaps of two systems")[0]["difference needed"] is None
         out = files("stability", "--from", "s.csv", "--draws", "20").out
-        assert "takes at least 5 systems to tell, found 4." in " ".join(out.split())
+        assert "requires at least 5 systems, found 4." in " ".join(out.split())
         worse = [f"{line},{float(line.rsplit(',', 1)[1]) / 2:g}" for line in TABLE.splitlines()[1:]]
         files.write("s.csv", "\n".join([TABLE.splitlines()[0] + ",e", *worse]) + "\n")
         result = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0")
@@ -207,15 +207,15 @@ class TestSwapsAndPower:
         asked = ("stability", "--from", "same.csv", "--draws", "5")
         assert files(*asked, "--figure", "same.svg").code == 2  # there is no chart to draw
         result = files(*asked)
-        assert result.code == 0 and "tau-b undefined, because all systems score alike" in result.words
+        assert result.code == 0 and "tau-b undefined, because all systems are tied" in result.words
         assert "No two systems differ on any set of 1 query." in result.words
 
 
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("--from s.csv --documents", 2, "expected judgments and runs to score again, found scores alone"),
-        ("--from s.csv --document-draws 5", 2, "--document-draws: has no meaning without documents"),
+        ("--from s.csv --documents", 2, "existing scores cannot be computed again"),
+        ("--from s.csv --document-draws 5", 2, "--document-draws: needs documents"),
         ("--from s.csv --shares 0", 2, "share: expected a number above 0 and up to 1"),
         ("--from s.csv --shares half", 2, "--shares: expected a number, found 'half'"),
         ("--from s.csv --set-size 11", 2, "set size: expected 1 to 10"),
@@ -223,7 +223,7 @@ class TestSwapsAndPower:
         ("--from s.csv --swaps 0", 2, "swaps: expected a rate between 0 and 1"),
         ("--from one.csv", 3, "one.csv: expected at least 2 queries, found 1"),
         ("qrels x.run", 3, "expected at least 2 systems, found 1"),
-        ("qrels x.run - --documents", 2, "expected runs that can be read twice, found 'stdin'"),
+        ("qrels x.run - --documents", 2, "run 'stdin' is a stream and cannot be read twice"),
     ],
 )
 def test_errors(files, line, code, said):
@@ -233,7 +233,7 @@ def test_errors(files, line, code, said):
 
 
 class TestPublished:
-    """G7 of the specification, and what it measured with other draws."""
+    """G7 of the specification, with its values under other resamples."""
 
     @pytest.fixture
     def stability(self, command):

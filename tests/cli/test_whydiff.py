@@ -1,4 +1,4 @@
-"""`gainful whydiff`: the page it prints, its options and its exit codes."""
+"""`gainful whydiff`: its page, options and exit codes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def whydiff(command) -> Callable:
 
 
 def rows(result) -> list[dict[str, object]]:
-    """The lines of the table among the JSON lines."""
+    """Return the lines of the table among the JSON lines."""
     return [line for line in result.lines if "conventions" in line]
 
 
@@ -50,41 +50,56 @@ def test_two_figures(whydiff) -> None:
     result = whydiff("--mine", "0.961", "--theirs", "0.785", "-m", "nDCG@6")
     assert (result.code, result.err) == (0, "")
     text = " ".join(result.out.split())
-    assert "nDCG@6 is 0.785002 where the search starts." in text
+    assert "nDCG@6 is 0.785002 at the start." in text
     assert re.search(r"mine +0\.961 +0\.96081 +-0\.00019 +1 +ideal=retrieved +scikit-learn, torchmetrics", result.out)
-    assert re.search(r"theirs +0\.785 +0\.78500 +0\.00000 +0 +no departure +gainful, trec_eval 9", result.out)
-    assert "ideal=retrieved: the ideal list is made of the retrieved documents only" in text
-    assert "The data do not decide between: all values of missing, undefined," in text
+    assert re.search(r"theirs +0\.785 +0\.78500 +0\.00000 +0 +none +gainful, trec_eval 9", result.out)
+    assert "ideal=retrieved: the ideal list contains retrieved documents only" in text
+    assert "The data do not distinguish: all values of missing, undefined," in text
     assert "mine 0.961: ideal=retrieved (as scikit-learn, torchmetrics). The same with ideal=shown." in text
-    assert "theirs 0.785: no departure (as gainful, trec_eval 9.0.8 and 8 more)." in text
-    assert text.endswith("They differ in: ideal (retrieved, judged).")
+    assert "theirs 0.785: no changes (as gainful, trec_eval 9.0.8 and 8 more)." in text
+    assert text.endswith("The figures differ in: ideal (retrieved, judged).")
 
 
-CUT = "the figure is its first digits, not rounded"
+CUT = "the figure is its first digits, truncated"
 
 
 @together(
-    ("figures", "code", "said", "unsaid"),
+    ("figures", "code", "expected", "absent"),
     [
-        ("--mine 0.961", 0, "mine 0.961: ideal=retrieved", "They"),
-        ("--theirs 0.961", 0, "theirs 0.961: ideal=retrieved", "They"),
-        ("--mine 0.79 --theirs 0.785", 0, "They do not differ: the same conventions give both.", "They differ"),
-        ("--mine 0.961 --theirs 0.1234", 1, "theirs 0.1234: not reproduced; the nearest is off by", "They differ"),
+        ("--mine 0.961", 0, "mine 0.961: ideal=retrieved", "The figures"),
+        ("--theirs 0.961", 0, "theirs 0.961: ideal=retrieved", "The figures"),
+        ("--mine 0.79 --theirs 0.785", 0, "The same conventions give both figures.", "The figures differ"),
+        (
+            "--mine 0.961 --theirs 0.1234",
+            1,
+            "theirs 0.1234: not reproduced; the nearest is off by",
+            "The figures differ",
+        ),
         # The value is 0.9608082: that was rounded, cut off, and neither.
         ("--mine 0.96081", 0, "mine 0.96081: ideal=retrieved", CUT),
-        ("--mine 0.96080", 1, CUT, "They"),
+        ("--mine 0.96080", 1, CUT, "The figures"),
         ("--mine 0.96082", 1, "not reproduced", CUT),
-        ("--theirs 0.5", 0, "With several departures it may be chance (", "not reproduced"),
-        ("--mine 96.1", 0, "96.1 lies outside 0..1; as a per cent it is 0.961, which is reproduced: ideal=retr", CUT),
-        ("--mine 12.34", 1, "12.34 lies outside 0..1; as a per cent it is 0.1234: not reproduced; the nearest is", CUT),
-        ("--mine -0.785", 1, "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +", "per cent"),
-        ("--mine -1 -m DCG@6", 1, "mine -1 lies outside 0..: not reproduced; the nearest is off by +", "per cent"),
+        ("--theirs 0.5", 0, "With several changes this may be a coincidence (", "not reproduced"),
+        (
+            "--mine 96.1",
+            0,
+            "96.1 lies outside 0..1; as a percentage it is 0.961, which can be reproduced: ideal",
+            CUT,
+        ),
+        (
+            "--mine 12.34",
+            1,
+            "12.34 lies outside 0..1; as a percentage it is 0.1234: not reproduced; the nearest is",
+            CUT,
+        ),
+        ("--mine -0.785", 1, "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +", "percentage"),
+        ("--mine -1 -m DCG@6", 1, "mine -1 lies outside 0..: not reproduced; the nearest is off by +", "percentage"),
     ],
 )
-def test_conclusions(whydiff, figures: str, code: int, said: str, unsaid: str) -> None:
+def test_conclusions(whydiff, figures: str, code: int, expected: str, absent: str) -> None:
     result = whydiff(*([] if "-m" in figures.split() else ["-m", "nDCG@6"]), *figures.split())
     text = " ".join(result.out.split())
-    assert (result.code, said in text, unsaid in text) == (code, True, False), text
+    assert (result.code, expected in text, absent in text) == (code, True, False), text
 
 
 def test_the_rows_of_a_figure(whydiff) -> None:
@@ -93,7 +108,7 @@ def test_the_rows_of_a_figure(whydiff) -> None:
     nearest = whydiff("--theirs", "0.1234", "-m", "nDCG@6").out
     row = next(line.split() for line in nearest.splitlines() if line.startswith("theirs"))
     assert float(row[3]) == pytest.approx(float(row[2]) - 0.1234, abs=1e-6)
-    assert re.search(r"theirs: \d+ more ways to 0\.5", whydiff("--theirs", "0.5", "-m", "nDCG@6").out)
+    assert re.search(r"theirs: \d+ more ways to obtain 0\.5", whydiff("--theirs", "0.5", "-m", "nDCG@6").out)
     per_cent = whydiff("--mine", "96.1", "-m", "nDCG@6").out
     assert re.search(r"mine +96\.1% +0\.96081 +-0\.00019 +1 +ideal=retrieved", per_cent)
 
@@ -106,7 +121,7 @@ def test_the_rows_of_a_figure(whydiff) -> None:
         (([2, 3, 1], [0, 2, 1]), "nDCG(gain=exp2)@3", ["-m nDCG@3", "--missing skip"]),
     ],
 )
-def test_eval_prints_what_the_page_says(whydiff, command, gains, measure: str, options: list[str]) -> None:
+def test_eval_prints_the_value_on_the_page(whydiff, command, gains, measure: str, options: list[str]) -> None:
     # The mean over the three answered queries, one of which has nothing relevant.
     mean = sum(discounted(list_) / discounted(sorted(list_, reverse=True)) for list_ in gains) / 3
     result = whydiff("--theirs", f"{mean:.6f}", "-m", measure, qrels=GAPS, lines=ANSWERS)
@@ -118,13 +133,13 @@ def test_eval_prints_what_the_page_says(whydiff, command, gains, measure: str, o
 
 
 def command_said(result) -> list[str]:
-    """The command that the page says prints the value, its files put in."""
+    """Return the command in the text, with file names filled in."""
     said = re.search(r"gainful (explain .*) prints it\.", " ".join(result.out.split()))
     assert said is not None
     return shlex.split(said[1].replace("QRELS", "qrels").replace("RUN", "r.run"))
 
 
-def test_explain_prints_what_the_page_says_of_a_query(whydiff, command) -> None:
+def test_explain_prints_the_value_of_a_query_on_the_page(whydiff, command) -> None:
     value = discounted([1, 7, 3]) / discounted([7, 3, 1])
     arguments = ("--theirs", f"{value:.6f}", "--query", "a", "-m", "nDCG@3")
     said = command_said(whydiff(*arguments, qrels=GAPS, lines=ANSWERS))
@@ -149,7 +164,7 @@ def test_the_command_that_prints_it_takes_duplicates(whydiff, command) -> None:
     # Nothing departs from the start, but eval refuses such a run unless it is told what to do.
     lines = "q Q0 d1 1 9 t\nq Q0 d1 2 8 t\nq Q0 d4 3 7 t\n"
     result = whydiff("--mine", "0.3333", "-m", "P@3", lines=lines)
-    assert "mine 0.3333: no departure" in result.out
+    assert "mine 0.3333: no changes" in result.out
     assert "gainful eval prints it with -m P@3 --duplicates first." in " ".join(result.out.split())
     printed = command("eval", "qrels", "r.run", "-m", "P@3", "--duplicates", "first", "--format", "jsonl").lines[1]
     assert printed["value"] == pytest.approx(1 / 3)
@@ -158,14 +173,14 @@ def test_the_command_that_prints_it_takes_duplicates(whydiff, command) -> None:
 # -- Options -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_policy_is_where_it_starts(whydiff) -> None:
+def test_the_search_starts_from_the_policy(whydiff) -> None:
     a, d = discounted([2, 3, 1]) / discounted([3, 2, 1]), discounted([0, 2, 1]) / discounted([2, 1])
     figure = f"{(a + d) / 2:.5f}"
     arguments = ("--theirs", figure, "-m", "nDCG@3", "--format", "jsonl")
     plain = whydiff(*arguments, qrels=GAPS, lines=ANSWERS)
     assert rows(plain)[0]["conventions"] == "missing=skip, undefined=skip"
     flags = ("--missing", "skip", "--undefined", "skip")
-    assert rows(whydiff(*arguments, *flags, qrels=GAPS, lines=ANSWERS))[0]["conventions"] == "no departure"
+    assert rows(whydiff(*arguments, *flags, qrels=GAPS, lines=ANSWERS))[0]["conventions"] == "none"
     like = whydiff(*arguments, "--like", "trec_eval-9", qrels=GAPS, lines=ANSWERS)
     assert rows(like)[0]["conventions"] == "undefined=skip"
     assert like.lines[0]["start"]["scores"] == "float32"
@@ -184,7 +199,7 @@ def test_how_many_are_shown_and_how_far_is_searched(whydiff) -> None:
         assert len(rows(whydiff("--mine", "0.8", *arguments, "--most", str(number)))) == number
         found = rows(whydiff("--mine", "0.5", *arguments, "--most", "1000", "--departures", str(number)))
         # A known tool is tried however many departures it has.
-        assert max([row["departures"] for row in found if row["known as"] is None], default=0) <= number
+        assert max([row["changes"] for row in found if row["known as"] is None], default=0) <= number
 
 
 def test_formats(whydiff, command, found_once) -> None:
@@ -241,7 +256,7 @@ def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "expected --mine, --theirs or both, found neither"),
+        ((), 2, "--mine, --theirs or both are required"),
         (("--mine", "high"), 2, "--mine: expected a number, found 'high'"),
         (("--theirs", "nan"), 2, "--theirs: expected a number, found 'nan'"),
         (("--mine", "0.5", "--query", "nobody"), 2, "qrels: expected a query that is judged, found 'nobody'"),

@@ -1,4 +1,4 @@
-"""What people read fits the terminal, whatever the command; files and pipes have whole tables."""
+"""Printed output fits the terminal; files and pipes contain complete tables."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ WIDTHS = (60, 80, 120)
 
 
 class Terminal(io.StringIO):
-    """What is written to a terminal."""
+    """Output to a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -117,7 +117,7 @@ def test_every_command_is_looked_at():
 
 
 def assert_drawn(page: Page) -> None:
-    """In HTML every chart is SVG; what keeps its lines is a formula, not a picture made of characters."""
+    """In HTML, every chart is SVG; preformatted text is a formula, not a chart."""
     html = text(page, "html")
     drawings = re.findall("<svg.*?</svg>", html, re.DOTALL)
     assert len(drawings) == sum(isinstance(part, Chart) for part in page.parts)
@@ -127,7 +127,7 @@ def assert_drawn(page: Page) -> None:
 
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
 def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
-    """Every command runs once, and shows what it found on terminals of several widths, and in all formats."""
+    """Each command runs once and prints its result at several widths and in all formats."""
     pages = []
     monkeypatch.chdir(demo)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -169,7 +169,7 @@ def test_notices_fit_it_too(monkeypatch):
 
 
 def test_errors_fit_it_too(demo, monkeypatch, capsys):
-    """But for a command to be copied, which stays in one piece: a terminal breaks it without an end of line."""
+    """Except commands to be copied: only the terminal itself breaks them."""
     monkeypatch.chdir(demo)
     monkeypatch.setenv("COLUMNS", "60")
     typed = ("eval", *PAIR, "-m", "recall@5", "--fail-under", "0.45")

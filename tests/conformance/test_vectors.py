@@ -86,7 +86,7 @@ def agree(found: float | None, expected: float | None, tolerance: float) -> bool
     return math.isclose(found, expected, rel_tol=tolerance, abs_tol=tolerance)
 
 
-#: What an error says, by its name in the vectors.
+#: Messages of errors, by their name in the vectors.
 ERRORS: dict[str, tuple[type[GainfulError], str]] = {
     "duplicates": (InputError, "twice|again|more than once|duplicate"),
     "judges": (InputError, "expected one grade"),
@@ -97,8 +97,8 @@ ERRORS: dict[str, tuple[type[GainfulError], str]] = {
     "gain-above-1": (InputError, "expected gains from 0 to 1"),
     "grade-above-1": (InputError, "expected grades up to 1"),
     "score-outside-0-1": (InputError, "from 0 to 1"),
-    "collection-too-small": (GainfulError, "expected N|expected a collection"),
-    "no-subtopics": (UsageError, "expected judgments with sub-topics"),
+    "collection-too-small": (GainfulError, "N is |N=|more than the collection"),
+    "no-subtopics": (UsageError, "judgments with sub-topics are required"),
 }
 
 

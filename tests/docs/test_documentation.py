@@ -168,7 +168,8 @@ def test_commands_print_what_the_page_shows(
 def test_python_examples(demo: Path, monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
     monkeypatch.chdir(demo)
     examples = "\n".join(PYTHON.findall(page.read_text(encoding="utf-8")))
-    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    known = {"gainful": gainful} if page.parent.name == "measures" else {}
+    test = doctest.DocTestParser().get_doctest(examples, known, page.name, str(page), 0)
     assert doctest.DocTestRunner().run(test).failed == 0
 
 

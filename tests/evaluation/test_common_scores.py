@@ -107,7 +107,7 @@ class TestInputOrder:
         assert one["AP"] == assess_documents(qrels, runs, "AP", draws=3)["AP"]
 
     def test_one_run_has_no_order(self) -> None:
-        with pytest.raises(UsageError, match="one system alone has no order"):
+        with pytest.raises(UsageError, match="at least 2 are needed to have an order"):
             assess_documents({"q": {"d": 1}}, {"x": {"q": ["d"]}}, "AP")
 
 

@@ -460,17 +460,17 @@ def test_every_measure_is_defined() -> None:
 
 def test_parameters_and_their_meaning() -> None:
     rows = {row[0]: row[1:] for row in tables(explain("nDCG(gain=0-1-10, discount=rank)@5"))[-1].rows}
-    assert rows["gain"] == ("0-1-10", "the gain map: grade 0 gives 0, 1 gives 1, 2 gives 10")
+    assert rows["gain"] == ("0-1-10", "gain map: grade 0 gives 0, 1 gives 1, 2 gives 10")
     assert rows["discount"][0] == "rank"
     assert rows["base"] == ("2 (default)", "not used with the other parameters")
     assert rows["rel"][0] == "none (default)"
-    assert rows["cutoff"] == ("5", "@k: look at the first k documents")
+    assert rows["cutoff"] == ("5", "@k: only the first k documents count")
 
 
 def test_definition_says_how_values_are_read() -> None:
     said = texts(explain("NumRet"))
-    assert said[0] == "NumRet: How many documents were retrieved."
-    assert "Neither direction is better; values 0 or more; a table shows the sum over queries." in said
+    assert said[0] == "NumRet: Number of retrieved documents."
+    assert "Neither direction is better; values 0 or more; summed over queries." in said
 
 
 def test_a_definition_has_no_value() -> None:

@@ -76,7 +76,7 @@ def test_what_is_not_a_number_is_no_figure(text: Any) -> None:
     ("text", "hint"),
     [("46.4%", "write 0.464"), ("46.40%", "write 0.4640"), ("0,464", "write 0.464"), ("46,4%", "write 0.464")],
 )
-def test_who_writes_another_notation_is_told_ours(text: str, hint: str) -> None:
+def test_other_notations_are_refused_with_a_hint(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         Figure.of("mine", text)
     assert (caught.value.message, caught.value.hint) == (f"mine: expected a number, found '{text}'", hint)
@@ -260,7 +260,7 @@ def test_a_measure_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"figures": {}}, "figures: expected at least one"),
+        ({"figures": {}}, "figures: at least one is required"),
         ({"figures": {"mine": "much"}}, "mine: expected a number"),
         ({"query": "x"}, "expected a query that is judged, found 'x'"),
         ({"query": "p"}, "judged are q"),
@@ -296,7 +296,7 @@ def test_a_measure_without_a_value_has_nothing_to_explain() -> None:
         def compute(self, block: Any) -> Any:
             return np.full(block.size, np.nan)
 
-    with pytest.raises(InputError, match="Nowhere has no value on these data"):
+    with pytest.raises(InputError, match="Nowhere is undefined on these data"):
         explained(JUDGMENTS, RANKING, Nowhere())
 
 
@@ -321,6 +321,6 @@ def test_dialects_say_only_what_there_is() -> None:
 def test_every_value_has_a_meaning() -> None:
     for name, values in MEANINGS.items():
         assert all(meaning(name, value) for value in values)
-    assert meaning("rel", "2") == "only grades from 2 on count"
+    assert meaning("rel", "2") == "only grades 2 and above count"
     assert meaning("discount", "jarvelin2002 base 10").endswith("1 for j < b, else log_b j, b = 10")
     assert meaning("gain", "0-1-10-100").endswith("0-1-10-100")

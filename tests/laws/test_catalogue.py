@@ -1,4 +1,4 @@
-"""Nothing enters the catalogue unproved: a documented example, laws, and an independent computation for every measure.
+"""Each measure of the catalogue has a documented example, laws, and an independent computation.
 
 The laws are in test_laws.py, the independent computations in conformance/naive.py; test_naive.py compares.
 """
@@ -16,7 +16,7 @@ from .test_laws import LAWS, bound_by
 
 
 def examples(measure: type[Measure]) -> list[doctest.Example]:
-    """The lines of the docstring's example that name the measure and have a value."""
+    """Return the lines of the docstring's example that name the measure and have a value."""
     text = Help.of(measure).sections.get("Example", "")
     in_quotes = re.compile(rf"""["']{re.escape(measure.name)}["'(@]""")
     return [line for line in doctest.DocTestParser().get_examples(text) if line.want and in_quotes.search(line.source)]
@@ -25,7 +25,7 @@ def examples(measure: type[Measure]) -> list[doctest.Example]:
 def test_docstrings() -> None:
     for name, measure in MEASURES.items():
         text = Help.of(measure)
-        assert text.claim.endswith((".", "?")) and not text.claim.endswith(".."), f"{name}: its claim is no sentence"
+        assert text.claim.endswith((".", "?")) and not text.claim.endswith(".."), f"{name}: its claim is not a sentence"
         missing = {"Formula", "Conventions", "Reference", "Example"} - set(text.sections)
         assert not missing, f"{name}: its docstring has no {', '.join(sorted(missing))}"
         assert set(text.sections) <= set(SECTIONS), name
@@ -39,7 +39,7 @@ def test_laws() -> None:
 
 def test_an_example_without_the_measure_does_not_count() -> None:
     class Other(MEASURES["AP"]):  # type: ignore[misc, name-defined]
-        """Has an example of another measure.
+        """A measure with an example of another one.
 
         Example:
             >>> from gainful import parse

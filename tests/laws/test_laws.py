@@ -1,4 +1,4 @@
-"""What every measure of the catalogue must obey, whatever it measures.
+"""Laws that all measures of the catalogue must obey.
 
 A measure is excused from a law by name in its class attribute ``exempt``; single variants are excused in ``EXCUSED``
 below, each with the reason. A law that a measure is excused from is shown to be broken, so that no excuse outlives its
@@ -25,21 +25,21 @@ from gainful.measures.catalog import FAMILIES, MEASURES
 from gainful.measures.help import Help
 from tests.together import together
 
-#: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
+#: Diversity measures require sub-topics: here all documents have the same one, which other measures ignore.
 POLICY = Policy(subtopics=True)
 
-#: Measures of recommendation want to know documents, which others do not look at.
+#: Tables for recommendation measures, which other measures ignore.
 ITEMS = {"d": {"genres": "d"}} | {
     f"{kind}{i}": {"genres": f"{kind}|g{i % 3}|h{i % 2}"} for kind in "dxy" for i in range(40)
 }
 TRAINING = {f"q{i}": ["d1", "x1", "d9"] for i in range(500)} | {f"u{i}": [f"d{i % 7}", "x2"] for i in range(99)}
 
-#: What to do about a measure that breaks a law.
-BROKEN_LAW = "broken by these; a measure that may break it says so, with the reason, in `exempt` of its class"
+#: Advice on a measure that breaks a law.
+BROKEN_LAW = "broken by these; declare exceptions with the reason in `exempt` of the class"
 
 LAWS = ("bounds", "perfect", "swap", "rename", "cutoff", "append")
 
-#: What parameters are tried with; a measure is tried with all that it has the parameters for and does not refuse.
+#: Values of parameters; a measure is tested with all that it has and accepts.
 INSIDES = (
     "",
     *(f"gain={gain}" for gain in ("linear", "exp2", "binary", "scaled", "0-1-10-100", "0-3-0-1", "0-0.5-1-0.25")),
@@ -65,14 +65,14 @@ INSIDES = (
     *("srs=score", "srs=minmax", "srs=max", "srs=ratio", "srs=exp", "urs=binary", "urs=exp2", "urs=0-3-0-1"),
     *("srs_levels=2, urs_levels=2", "distance=squared", "t=0", "t=0.5", "urs_threshold=1", "srs_threshold=0.2"),
 )
-#: What stands after @, by the parameter that it sets.
+#: Values after @, by the parameter that it sets.
 ATS = {"cutoff": ("@1", "@4", "@30"), "recall": ("@0", "@0.1", "@0.5", "@1"), "multiple": ("@0.2", "@1", "@2.5")}
-#: Satisfaction wants gains of relevant documents only, the total also one for each of them.
+#: Satisfaction requires gains of relevant documents only, SFTotal a gain for each of them.
 NOT_TRIED = {"Satisfaction": ("gain={0",), "SFTotal": ("gain={0", "gain=0-3-0-1", "gain=0-0.5-1")}
 
 
 def variants_of(name: str) -> Iterator[Measure]:
-    """A measure with all the parameters that it is tried with."""
+    """Yield the variants of a measure."""
     kind = MEASURES[name]
     at, known = kind.at_parameter(), kind.parameters()
     ats = () if at is None else ATS.get(at, ("@1", "@4"))
@@ -89,7 +89,7 @@ def variants_of(name: str) -> Iterator[Measure]:
                 yield measure
 
 
-#: Every measure with its variants; of two that are written alike the first.
+#: The variants of each measure, without duplicate texts.
 READ: dict[str, list[Measure]] = {}
 for _name in MEASURES:
     by_text: dict[str, Measure] = {}
@@ -103,14 +103,14 @@ def _boosts(measure: Measure) -> bool:
     return getattr(measure, "discount", None) == "jarvelin2000" and getattr(measure, "base", 2) == 10
 
 
-#: Law -> which variants are excused, and why.
+#: Law -> exempt variants with reasons.
 _BOOSTS = (_boosts, "jarvelin2000 boosts ranks 2 to b - 1, so the ideal list is not the best one when b > 2")
 EXCUSED: dict[str, tuple[Callable[[Measure], bool], str]] = {"bounds": _BOOSTS, "perfect": _BOOSTS, "swap": _BOOSTS}
 
 
 @cache
 def bound_by(law: str, *names: str) -> tuple[Measure, ...]:
-    """The variants of measures that have to obey a law."""
+    """Return the variants that must obey a law."""
     excused = EXCUSED.get(law, (lambda _: False, ""))[0]
     bound = (name for name in names if law not in MEASURES[name].exempt)
     return tuple(measure for name in bound for measure in READ[name] if not excused(measure))
@@ -120,8 +120,7 @@ GOOD = [name for name, measure in MEASURES.items() if measure.better != "neither
 
 
 def families_bound_by(law: str, names: Iterable[str]) -> pytest.MarkDecorator:
-    """A test for every family of measures, those of one module, that have to obey a law: where each measure wants lists
-    of its own, most are those of its family."""
+    """Parametrise a test by family (module) of the measures that must obey a law; measures of a family share lists."""
     families: dict[str, list[str]] = {}
     for name in names:
         if bound_by(law, name):
@@ -144,15 +143,14 @@ def query(rng: random.Random, *, max_judged: int = 8, retrieved: int = 0) -> Que
 
 
 def queries(seed: int, count: int = 40, **options: int) -> list[Query]:
-    """Random ones, after those that are often wrong: nothing relevant, nothing retrieved."""
+    """Return random lists after edge cases: no relevant documents, no retrieved documents."""
     rng = random.Random(seed)
     often_wrong: list[Query] = [({"d0": 0}, []), ({"d0": -1}, ["d0"]), ({"d0": 1}, []), ({"d0": 1}, ["x0"])]
     return [*([] if options.get("retrieved") else often_wrong), *(query(rng, **options) for _ in range(count))]
 
 
 def raw(measures: Sequence[Measure], lists: Sequence[Query]) -> list[list[float]]:
-    """Of each measure the scores of all lists, NaN where undefined. A document of grade 3 elsewhere keeps the scale at
-    3."""
+    """Return each measure's scores of all lists, NaN if undefined; a document of grade 3 elsewhere fixes the scale."""
     qrels = {f"q{i}": judged for i, (judged, _) in enumerate(lists)}
     run = {
         f"q{i}": {document: 1 - place / 1000 for place, document in enumerate(ranking)}
@@ -165,7 +163,7 @@ def raw(measures: Sequence[Measure], lists: Sequence[Query]) -> list[list[float]
 
 
 class Scores:
-    """The raw scores of some measures for all lists that are asked for, which are evaluated together."""
+    """Raw scores of measures for all requested lists, evaluated together."""
 
     def __init__(self, measures: Sequence[Measure]) -> None:
         self._measures = measures
@@ -173,13 +171,13 @@ class Scores:
         self._known: dict[Measure, dict[tuple[int, tuple[str, ...]], float]] = {}
 
     def ask(self, number: int, judged: dict[str, int], ranking: list[str]) -> tuple[int, tuple[str, ...]]:
-        """Asks for a list of a query, which has a number, and gives the key of its scores."""
+        """Request a list of a numbered query, and return the key of its scores."""
         key = number, tuple(ranking)
         self._lists.setdefault(key, (judged, ranking))
         return key
 
     def of(self, measure: Measure) -> dict[tuple[int, tuple[str, ...]], float]:
-        """Those of a measure by key, of all that was asked for before."""
+        """Return the scores of a measure by key, for all lists requested before."""
         if not self._known:
             found = raw(self._measures, list(self._lists.values()))
             self._known = {
@@ -193,18 +191,18 @@ def same(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-#: Measures to which every grade is worth more than any lower one, whatever the parameters.
+#: Measures for which higher grades are always worth more.
 BY_GRADE = {"muAP", "NDCNG", "Compat", "RBO"}
 
 
 @cache
 def worths(measure: Measure) -> dict[int | None, float]:
-    """What a document of each grade is worth to a measure."""
+    """Return the worth of each grade to a measure."""
     return {grade: worth(measure, grade) for grade in (None, -1, 0, 1, 2, 3)}
 
 
 def worth(measure: Measure, grade: int | None) -> float:
-    """What a document of a grade is worth to a measure: by its own definition of relevance and gain."""
+    """Return the worth of a grade to a measure, by its definition of relevance and gain."""
     rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
     if grade is None or grade < 0 or (level is not None and grade != level) or (rel is not None and grade < rel):
         return 0.0
@@ -224,7 +222,7 @@ def worth(measure: Measure, grade: int | None) -> float:
 
 
 def seen_documents(measure: Measure, judged: dict[str, int], ranking: list[str]) -> list[str]:
-    """The list as the measure sees it: without unjudged documents where it condenses."""
+    """Return the list that a measure uses: condensed, if it condenses."""
     condensed = getattr(measure, "unjudged", None) == "condensed"
     return [document for document in ranking if document in judged or not condensed]
 
@@ -261,7 +259,7 @@ def test_the_excuse_from_the_bounds() -> None:
     assert parse("nDCG(discount=jarvelin2000, base=10)").score([1, 2]) > 1
 
 
-#: Measures whose best list scores the best bound, and which cut-offs prevent that when more is relevant than they show.
+#: Measures whose best list scores the upper bound, with the cut-offs below which it cannot.
 REACHES_BEST = {
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "binG", "nERR", "Rprec", "Success", "SetP", "SetR", "SetF", "SetAP"),
     *("SetRelP", "AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref", "NormRecall", "NormPrecision"),
@@ -272,7 +270,7 @@ REACHES_BEST = {
 
 @families_bound_by("perfect", GOOD)
 def test_perfect(names: tuple[str, ...]) -> None:
-    """No list beats the one of all relevant documents, best first; it scores the upper bound where that is possible."""
+    """No list beats all relevant documents, best first; it scores the upper bound if that is possible."""
     measures, rng = bound_by("perfect", *names), random.Random(2)
     scores, asked = Scores(measures), []
     for number, (judged, ranking) in enumerate(queries(3)):
@@ -289,7 +287,7 @@ def test_perfect(names: tuple[str, ...]) -> None:
         found, sign = scores.of(measure), -1 if measure.better == "lower" else 1
         top = found[best_list]
         if math.isnan(top):
-            continue  # where it should be a number is tested below
+            continue  # defined values are tested below
         for rival in others:
             assert math.isnan(found[rival]) or sign * found[rival] <= sign * top + 1e-12, (str(measure), rival)
         divides_by_all = measure.name in ("R", "AP", "GMAP", "gR", "GAP")
@@ -304,17 +302,17 @@ def test_the_excuse_from_perfection() -> None:
     measure = parse("nDCG(discount=jarvelin2000, base=10)")
     assert measure.score([1, 2]) > measure.score([2, 1])
     assert parse("Judged").score([0, 0]) == parse("Judged").score([3, 3])
-    # What is little is had soon; what is all relevant frustrates nobody, and no order of it is the worst.
+    # Little gain is reached soon; an all-relevant list has no frustration, and no worst order.
     assert parse("RankedHalfLife").score([1], unretrieved=[1, 1]) < parse("RankedHalfLife").score([1, 1, 1])
     assert math.isnan(parse("Frustration@1").score([1, 1])) and parse("Frustration@1").score([1, 0]) == 0
     assert math.isnan(parse("SFTotal@1").score([1, 1])) and parse("SFTotal@1").score([1, 0]) == 1
     assert parse("NDPM").score([1, 0, -1]) < parse("NDPM").score([1], unretrieved=[0, -1])
-    # Most users stop at the grade that gains less.
+    # Most users stop at the grade with less gain.
     stops = parse("NCU(stops=0-9-1)@1")
     assert stops.score([1, 2]) > stops.score([2, 1])
 
     def scored(measure: str, *scores: float) -> float:
-        """Two relevant documents and another one, or the first of them."""
+        """Score two relevant documents and another one, or only the first of them."""
         run = {"q": dict(zip("abc", scores, strict=False))}
         return float(evaluate({"q": {"a": 1, "b": 1, "c": 0}}, run, measure).raw[0, 0])
 
@@ -322,12 +320,12 @@ def test_the_excuse_from_perfection() -> None:
     assert scored("SwetsE", 2.0, 1.0, -9.0) > scored("SwetsE", 2.0, 1.0, 0.0)
 
 
-#: Measures to which unjudged documents are not the same as others that are not relevant, whatever the policy says.
+#: Measures that distinguish unjudged from non-relevant documents under any policy.
 TELLS_UNJUDGED = {"Bpref", "GMBpref", "InfAP"}
 
 
 def test_swap() -> None:
-    """A better document changes places with a worse one above it: that never hurts."""
+    """Swapping a better document with a worse one above it never lowers the score."""
     measures, rng = bound_by("swap", *GOOD), random.Random(4)
     cases, before_swaps = [], queries(5, retrieved=2)
     for judged, ranking in before_swaps:
@@ -342,7 +340,7 @@ def test_swap() -> None:
         sign, by_grade = -1 if measure.better == "lower" else 1, worths(measure)
         for (judged, swapped, above, below), before, after in zip(cases, *scores, strict=True):
             if sees_judged and not {above, below} <= judged.keys():
-                continue  # in the list that it sees, one document would move alone
+                continue  # in the condensed list, one document would move alone
             upper, lower = by_grade[judged.get(above)], by_grade[judged.get(below)]
             if math.isnan(before) or math.isnan(after):
                 holds = math.isnan(before) and math.isnan(after)
@@ -357,7 +355,7 @@ def test_swap() -> None:
     assert broken == [], BROKEN_LAW
 
 
-#: Grades of two documents, and measures to which a swap of these is worth something.
+#: Grades of two documents, and measures that a swap of these improves.
 HELPFUL_SWAPS = {
     (0, 1): "AP RR P@1 Bpref InfAP IAP RprecMult@1 binG RBP",
     (0, 2): "nDCG",
@@ -368,7 +366,7 @@ HELPFUL_SWAPS = {
 
 @together(("upper", "lower"), HELPFUL_SWAPS)
 def test_a_swap_that_helps(upper: int, lower: int) -> None:
-    """The law above is not empty: these swaps raise the score."""
+    """The swap law is not vacuous: these swaps raise the score."""
     for measure in HELPFUL_SWAPS[upper, lower].split():
         after, before = (parse(measure).score(grades, scale=3) for grades in ([lower, upper], [upper, lower]))
         assert after > before, measure
@@ -377,14 +375,14 @@ def test_a_swap_that_helps(upper: int, lower: int) -> None:
 def test_the_excuse_from_swapping() -> None:
     measure = parse("DCG(discount=jarvelin2000, base=10)")
     assert measure.score([0, 1]) > measure.score([1, 0])
-    # nDCG@1 counts as soon as a document of grade 1 stands there; before, nDCG@2 and nDCG@3 did.
+    # nDCG@1 counts once a document of grade 1 is at rank 1; before, nDCG@2 and nDCG@3 did.
     assert parse("nDCGrel").score([0, 3, 1]) > parse("nDCGrel").score([1, 3, 0])
-    # Documents of gain 3 and 7 change places.
+    # Documents of gain 3 and 7 are swapped.
     before, after = ([1, 1, 2, 1, 3], [1, 1, 3, 1, 2])
     assert parse("G(gain=exp2)").score(before, unretrieved=[2]) > parse("G(gain=exp2)").score(after, unretrieved=[2])
-    # The unjudged document and that of grade 0 change places: a worse one comes before that of grade 1.
+    # The unjudged document and the one of grade 0 are swapped: a worse one comes before grade 1.
     assert parse("NDPM").score([None, 1, 0]) < parse("NDPM").score([0, 1, None])
-    # The first document settles the sub-topic, or is measured against an ideal that goes on; further down all is had.
+    # The first document covers the sub-topic, or is compared with a longer ideal.
     for text in ("Q(gain=exp2)", "P+(gain=exp2)"):
         assert parse(text).score([0, 0, 0, 3, 1], [2]) > parse(text).score([1, 0, 0, 3, 0], [2])
     assert parse("EBR").score([0, 0, 0, 1, 3, 1], [2, 2]) > parse("EBR").score([0, 0, 0, 3, 1, 1], [2, 2])
@@ -396,7 +394,7 @@ def test_the_excuse_from_swapping() -> None:
     assert before > after
     # The only pair leaves the first two.
     assert parse("PairAccuracy@2").score([1, 0, 1]) == 1 and math.isnan(parse("PairAccuracy@2").score([1, 1, 0]))
-    # A relevant document takes the place of an unjudged one far above: the deviation grows more than the mean.
+    # A relevant document moves far up: the deviation grows more than the mean.
     judged, scores = {"a": 1, "b": 1, "c": 0, "d": 0}, {"x": 100.0, "a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}
     lists = ({"q": scores}, {"q": {**scores, "b": 100.0, "x": 2.0}})
     before, after = (evaluate({"q": judged}, run, "SwetsE").mean("SwetsE") for run in lists)
@@ -415,7 +413,7 @@ def test_the_excuses_of_recommendation() -> None:
     for text in ("ILD@2", "ILD(coef=jaccard)@2"):
         assert scored(text, "d1", "y2", "d5") > scored(text, "d5", "d1", "y2")
         assert scored(text.replace("2", "3"), "d1", "y2") != scored(text.replace("2", "3"), "d1", "y2", "x1")
-    # Who had d1 expects d5, which has one genre more in common with it.
+    # A user with d1 expects d5, which shares one more genre with it.
     assert scored("Serendipity@1", "d0", "d5") > scored("Serendipity@1", "d5", "d0")
     for text in ("Novelty@1", "ILD@2", "Serendipity@1"):
         other: dict[str, Any] = {"items": {"d0": "a", "d1": "b"}, "training": {"q0": ["d1"], "q1": ["d7"]}}
@@ -423,7 +421,7 @@ def test_the_excuses_of_recommendation() -> None:
     assert scored("UserCoverage@2", "d0", "d5") != scored("UserCoverage@2", "d0")
 
 
-#: Lists as grades and missed grades of at most 10: what each law says of a measure of distances does not hold.
+#: Grades and missed grades of at most 10, for which a distance measure breaks each law.
 PERFECT, SWAP, APPEND = "the best list is beaten", "a better document moves up and it hurts", "it changes"
 BROKEN: list[tuple[str, str, tuple[list[Any], list[int]], tuple[list[Any], list[int]]]] = [
     *((PERFECT, name, ([10, 3], []), ([10], [3])) for name in ("ADM", "ADP", "Pstar", "ThresholdP", "PRmean")),
@@ -460,7 +458,7 @@ def test_every_excuse_of_distances_is_shown() -> None:
 
 
 def collection(rng: random.Random) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Several queries with judgments and scored lists, with ties, unanswered queries and one that is not judged."""
+    """Return several queries with judgments and scored lists, including ties, unanswered and unjudged queries."""
     qrels, run = {}, {}
     for i in range(12):
         judged, ranking = query(rng, max_judged=5)
@@ -477,7 +475,7 @@ def test_rename() -> None:
     qrels, run = collection(rng)
 
     def renamed(lists: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        """The same with longer names, shuffled; a common beginning keeps the order of ids."""
+        """Return the same data shuffled, with longer names; a common prefix keeps the order of IDs."""
         return {
             f"topic-{query}": {f"doc/{name}": documents[name] for name in rng.sample(list(documents), len(documents))}
             for query, documents in rng.sample(list(lists.items()), len(lists))
@@ -492,7 +490,7 @@ def test_rename() -> None:
 
 
 def test_rename_at_will_without_ties() -> None:
-    """Where no scores tie, names do not matter at all."""
+    """Without ties, names do not matter."""
     measures, rng, before = bound_by("rename", *MEASURES), random.Random(7), queries(8)
     again: list[Query] = []
     for judged, ranking in before:
@@ -508,7 +506,7 @@ def test_rename_at_will_without_ties() -> None:
 
 @families_bound_by("cutoff", [name for name, measure in MEASURES.items() if measure.at_parameter() == "cutoff"])
 def test_cutoff(names: tuple[str, ...]) -> None:
-    """@k sees only the first k documents: whatever stands below can be removed, mixed or replaced."""
+    """@k uses only the first k documents: those below can be removed, shuffled or replaced."""
     measures = [measure for measure in bound_by("cutoff", *names) if measure.rank_cutoff is not None]
     scores, asked, rng = Scores(measures), [], random.Random(9)
     for number, (judged, ranking) in enumerate(queries(10)):
@@ -536,18 +534,18 @@ def test_cutoff(names: tuple[str, ...]) -> None:
     ],
 )
 def test_a_document_above_the_cutoff_counts(measure: str) -> None:
-    """The law above is not empty: at rank k a relevant document counts, at rank k + 1 it does not."""
+    """The cutoff law is not vacuous: a relevant document counts at rank k, and not at rank k + 1."""
     assert parse(f"{measure}@3").score([0, 0, 1]) > 0
     assert parse(f"{measure}@2").score([0, 0, 1]) == 0
 
 
 @together("measure", ["SlidingRatio@2", "Satisfaction@2", "Frustration@2", "SFTotal@2"])
 def test_the_excuse_from_the_cutoff(measure: str) -> None:
-    """What comes below the first two could stand among them, and is worth more, or nothing."""
+    """Documents below the first two could be among them, with more gain, or none."""
     assert parse(measure).score([1, 0]) != parse(measure).score([1, 0, 2, 0])
 
 
-#: Measures of how much was retrieved.
+#: Measures of the number of retrieved documents.
 COUNTS_THE_LIST = {"SetP", "SetF", "SetAP", "SetRelP", "Utility", "NumRet", "Judged", "Unjudged"}
 
 
@@ -582,7 +580,7 @@ def test_the_excuse_from_appending_to_lists(measure: str) -> None:
 
 @together("measure", ["ASL", "ESL(n=2)", "NormRecall", "NormPrecision"])
 def test_appending_where_the_last_places_are_known(measure: str) -> None:
-    """What a list misses is at the bottom of the collection, however long the list is."""
+    """Missed documents are at the bottom of the collection, whatever the length of the list."""
     inside = "N=9, unretrieved=bottom"
     sized = parse(measure.replace(")", f", {inside})") if ")" in measure else f"{measure}({inside})")
     assert sized.score([0, 1, 0], [1, 1]) == sized.score([0, 1, 0, None, None], [1, 1])
@@ -590,7 +588,7 @@ def test_appending_where_the_last_places_are_known(measure: str) -> None:
 
 def test_the_excuse_from_appending() -> None:
     assert parse("PairAccuracy").score([0, 1]) < parse("PairAccuracy").score([0, 1, None])
-    # nDCG@1 = 1/2 and nDCG@2 = x: their mean, and with the end of the longer list that of 1/2, x and x.
+    # The mean of nDCG@1 = 1/2 and nDCG@2 = x, then of 1/2, x and x with the end of the longer list.
     x = parse("nDCG@2").score([1, 2])
     assert parse("RnDCG").score([1, 2]) == pytest.approx((0.5 + x) / 2)
     assert parse("RnDCG").score([1, 2, None, None]) == pytest.approx((0.5 + 2 * x) / 3)

@@ -1,6 +1,6 @@
-"""Arithmetic that is written down, in words; that of all other measures is what shorter lists score.
+"""Arithmetic of measures that define it, in words; for all others it is derived from shorter lists.
 
-That it adds up to the score tests/evaluation/test_explanation.py tries with all measures."""
+tests/evaluation/test_explanation.py compares it with the scores of all measures."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.laws.test_laws import READ
 WRITTEN = [name for name, measure in MEASURES.items() if measure.arithmetic is not Measure.arithmetic]
 
 
-def test_what_people_look_up_is_written_down() -> None:
+def test_measures_that_define_their_arithmetic() -> None:
     assert {"CG", "DCG", "nCG", "nDCG", "P", "R", "F", "AP", "RR", "RBP", "ERR", "Q"} <= set(WRITTEN)
 
 
 @pytest.mark.parametrize("policy", [Policy(subtopics=True), Policy(subtopics=True, negative="unjudged")])
 def test_derived_from_shorter_lists(policy: Policy) -> None:
-    """The same lists, each written down as a query of its own."""
+    """Each shorter list as a separate query."""
     judged = {"a": 3, "b": -1, "c": 1, "d": 0, "e": 2, "m": 1, "n": 3}
     ranked = ["b", "x", "a", "d", "c", "y", "e"]
     lists = {"whole": ranked}
@@ -46,8 +46,8 @@ def test_derived_from_shorter_lists(policy: Policy) -> None:
             assert found == pytest.approx(expected, nan_ok=True), (str(measure), column)
 
 
-def test_derived_of_what_is_left_of_a_list() -> None:
-    """Without unjudged documents there are two ranks, of a relevant document and of another."""
+def test_derived_from_condensed_lists() -> None:
+    """Without unjudged documents, one relevant and one other document remain."""
     explanation = explain(
         "Bpref", {"q": {"a": 1, "b": 0}}, {"q": ["x", "b", "y", "a"]}, "q", Policy(unjudged="condensed")
     )
@@ -96,7 +96,7 @@ class TestSteps:
                     "F@4 = (1 + 1) * 0.5000 * 0.6667 / (1 * 0.5000 + 0.6667) = 0.5714",
                 ],
             ),
-            ("SetF", [0], [1], ["SetP = 0 / 1 = 0", "SetR = 0 / 1 = 0", "SetF = 0 (nothing was found)"]),
+            ("SetF", [0], [1], ["SetP = 0 / 1 = 0", "SetR = 0 / 1 = 0", "SetF = 0 (no relevant document was found)"]),
             ("RBP(p=0.5)", [1, 0, 1], [], ["RBP(p=0.5) = 0.5000 + 0.1250 = 0.6250"]),
             ("ERR", [1, 2], [], ["ERR = 0.2500 + 0.2812 = 0.5312"]),
         ],
@@ -107,7 +107,7 @@ class TestSteps:
         explanation = explain(measure, {"q": judged}, {"q": [f"d{i}" for i in range(len(grades))]}, "q")
         assert [str(step) for step in explanation.steps] == lines
 
-    def test_long_sums_have_dots_and_say_how_long_they_are(self) -> None:
+    def test_long_sums_are_abbreviated(self) -> None:
         step = Step.sum_of("CG", np.arange(0.0, 13.0), 78.0)
         assert str(step) == "CG = 1 + 2 + 3 + 4 + 5 + 6 + ... + 12 = 78 (12 terms)"
 
@@ -115,7 +115,7 @@ class TestSteps:
         assert Step("P@3", "{} / {}", (2, 3), 2 / 3).text(2) == "P@3 = 2 / 3 = 0.67"
         assert (figure(0.00001234, 2), figure(1e20), figure(-0.5, 1)) == ("1.23e-05", "1e+20", "-0.5")
 
-    def test_numbers_without_end(self) -> None:
+    def test_infinite_numbers(self) -> None:
         assert (figure(math.inf), figure(-math.inf)) == ("inf", "-inf")
 
     def test_a_value_that_is_undefined(self) -> None:

@@ -1,4 +1,4 @@
-"""Queries are computed in blocks that fit the cache. How they are cut into blocks must not change a digit."""
+"""Queries are computed in blocks that fit the cache; the blocks must not change any digit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def graded_run(queries: int = 24) -> GradedRun:
         qrels[f"q{i}"] = {f"d{d}": rng.choice([0, 0, 1, 2, 3]) for d in judged}
         if i % 7:
             run[f"q{i}"] = {f"d{d}": rng.choice([rng.random(), 0.1, 0.7]) for d in rng.sample(range(60), 2 * i)}
-    policy = Policy(subtopics=True)  # one for all documents, for measures of diversity
+    policy = Policy(subtopics=True)  # the same for all documents, for diversity measures
     items = {f"d{i}": {"genres": f"d{i}|d{i % 7}"} for i in range(60)}
     had = {f"q{i}": [f"d{i}", f"d{i % 7}"] for i in range(60)}
     judged = Judged(Qrels.from_dict(qrels).with_items(items, had), policy)
@@ -40,7 +40,7 @@ def graded() -> GradedRun:
 
 
 def scores(graded: GradedRun, measures: list[Measure], cells: int) -> np.ndarray:
-    """Measures x queries; as in an evaluation, all measures look at the same block."""
+    """Return measures x queries; as in an evaluation, all measures share a block."""
     values = np.full((len(measures), len(graded.query_ids)), -1.0)
     for block in blocks(graded, cells):
         for row, measure in enumerate(measures):
@@ -65,7 +65,7 @@ def test_every_query_is_in_one_block(graded: GradedRun, cells: int) -> None:
 
 @pytest.mark.parametrize("cells", [13, 50, 200])
 def test_blocks_fit(graded: GradedRun, cells: int) -> None:
-    """As many queries as fit, but at least one."""
+    """Blocks have as many queries as fit, but at least one."""
     cut = list(blocks(graded, cells))
     assert all(block.size == 1 or block.size * block.width <= cells for block in cut)
     assert len(list(blocks(graded, 10**6))) == 1
@@ -73,7 +73,7 @@ def test_blocks_fit(graded: GradedRun, cells: int) -> None:
 
 
 def test_arrays_of_a_block() -> None:
-    """What a measure sees of two queries, by hand."""
+    """The arrays of two queries, by hand."""
     policy = Policy()
     judged = Judged(Qrels.from_dict({"q1": {"a": 1, "b": 3, "c": -1}, "q2": {"a": 2}}), policy)
     run = {"q1": {"c": 9.0, "x": 8.0, "a": 7.0}, "q2": {"y": 1.0, "a": 0.5}}
@@ -95,7 +95,7 @@ def test_arrays_of_a_block() -> None:
     assert block.judged.rank.tolist() == [1, 2, 3, 1]
 
 
-def test_what_lists_miss_and_where_they_tie() -> None:
+def test_missed_documents_and_ties() -> None:
     policy = Policy(depth=4)
     judged = Judged(Qrels.from_dict({"q1": {"a": 1, "b": 3, "c": -1, "d": 2}, "q2": {"a": 2}, "q3": {"z": 1}}), policy)
     run = {"q1": {"c": 5.0, "x": 7.0, "a": 7.0, "y": 5.0, "d": 1.0}, "q2": {"y": 1.0, "a": 1.0}}

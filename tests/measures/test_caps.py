@@ -1,4 +1,4 @@
-"""No list is worth more than the best one: what rounding would put above it is cut off, and nothing else is."""
+"""Rounding errors above the ideal are capped, and nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_rounding_does_lift_these_sums():
     [
         "nCG",
         "nCG@3",
-        # Ranks below the base are not discounted, so that every order of the three is worth the same.
+        # Ranks below the base are not discounted, so all orders of the three score the same.
         "nDCG(discount=jarvelin2002, base=4)",
         "nDCG(discount=jarvelin2002, base=4)@3",
         "nDCG(discount=none)",
@@ -33,7 +33,7 @@ def test_rounding_does_lift_these_sums():
         "gR(gain=linear)@3",
     ],
 )
-def test_the_same_gains_in_another_order_are_all_of_the_ideal(measure):
+def test_the_same_gains_in_another_order_score_1(measure):
     for grades in permutations(RISING):
         assert parse(measure).score(grades, scale=1) == 1.0
     qrels, run = {"q": {f"d{i}": grade for i, grade in enumerate(RISING)}}, {"q": [f"d{i}" for i in range(len(RISING))]}
@@ -43,7 +43,7 @@ def test_the_same_gains_in_another_order_are_all_of_the_ideal(measure):
 
 
 def naive_ndcg(grades: tuple[float, ...], divisors: list[float]) -> float:
-    """DCG beside that of the best order, as the definitions say it."""
+    """DCG relative to the best order, by definition."""
     run, ideal = (
         math.fsum(gain / divisor for gain, divisor in zip(gains, divisors, strict=True))
         for gains in (grades, sorted(grades, reverse=True))
@@ -58,8 +58,8 @@ def test_an_average_over_ranks():
     assert parse("nCG(average=ranks)@3").score(RISING) == pytest.approx((1 / 3 + 3 / 5 + 1) / 3, abs=1e-15)
 
 
-def test_what_really_exceeds_the_ideal_is_not_cut_off():
-    # jarvelin2000 divides by 1 at rank 1 and by log10(2) = 0.301 at rank 2, so that the better document belongs there.
+def test_values_that_truly_exceed_the_ideal_are_not_capped():
+    # jarvelin2000 divides by 1 at rank 1 and by log10(2) = 0.301 at rank 2, so the better document belongs there.
     grades = (1.0, 3.0)
     expected = naive_ndcg(grades, [1.0, math.log10(2)])
     assert expected > 1.7

@@ -1,4 +1,4 @@
-"""What the earlier measures promise beside their formulas, which test_naive.py and the peers compare."""
+"""Properties of the earlier measures; test_naive.py and the peers compare their values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def scored(measure: str, judged: dict[str, float], scores: Any, **policy: str) -
 
 
 class TestSearchLength:
-    def test_half_of_the_gain_but_for_rounding(self) -> None:
-        """A third three times and then the same again: half of it is had at rank 3, not at rank 5."""
+    def test_half_of_the_gain_despite_rounding(self) -> None:
+        """A third three times and then the same again: half is reached at rank 3, not at rank 5."""
         grades = [1, 1, 1, 0, 0, 1, 1, 1]
         assert parse("RankedHalfLife").score(grades) == 3
         for scale in range(3, 60):
@@ -35,7 +35,7 @@ class TestNormalised:
         assert not math.isnan(parse(f"{name}(N=4)").score([1, 1], [1]))
 
     def test_large_collections(self) -> None:
-        """ln C(10^9, 2) loses eight digits where it is made of factorials."""
+        """ln C(10^9, 2) loses eight digits if computed from factorials."""
         size = 10**9
         expected = 1 - (math.log(1 * 5) - math.log(2)) / math.log(size * (size - 1) / 2)
         assert parse(f"NormPrecision(N={size})").score([1, 0, 0, 0, 1]) == pytest.approx(expected, rel=1e-13)
@@ -43,15 +43,15 @@ class TestNormalised:
 
 class TestListOrder:
     @pytest.mark.parametrize("name", ["SlidingRatio", "Satisfaction", "Frustration", "SFTotal"])
-    def test_they_need_a_rank(self, name: str) -> None:
-        with pytest.raises(UsageError, match=rf"{name}: expected a cutoff, found none\nhint: write {name}@10"):
+    def test_they_require_a_cutoff(self, name: str) -> None:
+        with pytest.raises(UsageError, match=rf"{name}: a cutoff is required\nhint: write {name}@10"):
             parse(name)
 
 
 class TestScores:
     @pytest.mark.parametrize("factor", [1e-200, 1e-5, 1.0, 1e160, 1e300])
     def test_scores_of_any_size(self, factor: float) -> None:
-        """Cosine and E are the same for any unit of the scores; no square is lost."""
+        """Cosine and E are independent of the unit of scores; no square under- or overflows."""
         judged, scores = {"a": 1.0, "b": 0.0, "c": 2.0, "d": 0.0}, {"a": 3.0, "b": 1.0, "c": 2.0, "d": 0.5}
         large = {name: score * factor for name, score in scores.items()}
         for measure in ("RelativeRelevance", "SwetsE"):
@@ -60,8 +60,8 @@ class TestScores:
         expected = su / (ss * factor + uu / factor - su) if factor <= 1e160 else 0.0
         assert scored("RelativeRelevance(coef=jaccard)", judged, large) == pytest.approx(expected, rel=1e-12)
 
-    def test_scores_that_do_not_deviate(self) -> None:
-        """The mean of three times 0.1 is not 0.1 in a computer; that is no deviation."""
+    def test_equal_scores_have_no_deviation(self) -> None:
+        """The mean of three times 0.1 is not exactly 0.1 in binary; this is not a deviation."""
         judged = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.0, "e": 0.0, "f": 0.0}
         equal = {**dict.fromkeys("abc", 0.1), **dict.fromkeys("def", 0.7)}
         assert math.isnan(scored("SwetsE", judged, equal))
@@ -73,7 +73,7 @@ class TestScores:
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, measure)
 
     @pytest.mark.parametrize("measure", ["RelativeRelevance", "SwetsE"])
-    def test_squares_that_are_no_numbers(self, measure: str) -> None:
+    def test_squares_that_overflow(self, measure: str) -> None:
         judged, run = {"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 3e200, "b": 1e200, "c": 1e200}}
         explanation = evaluate(judged, run, measure).explain(measure, "q")
         assert explanation.value == pytest.approx(scored(measure, {"a": 1, "b": 0, "c": 1}, {"a": 3, "b": 1, "c": 1}))
@@ -81,14 +81,14 @@ class TestScores:
 
 class TestCollectionSize:
     @pytest.mark.parametrize("name", ["ASL", "ESL", "NormRecall", "NormPrecision", "Fallout", "Generality"])
-    def test_must_hold_what_is_known(self, name: str) -> None:
-        """Two retrieved, of which one is judged, and two judged that were not: four documents."""
+    def test_must_hold_the_known_documents(self, name: str) -> None:
+        """Two documents retrieved, one of them judged, and two other judged ones: four documents."""
         assert not math.isnan(parse(f"{name}(N=4)").score([1, None], [1, 0]))
         with pytest.raises(InputError) as raised:
             parse(f"{name}(N=3)").score([1, None], [1, 0])
         assert str(raised.value) == (
-            f"{name}(N=3): expected N to be at least 4, because query 'query' has 4 documents in its list and its "
-            "judgments, found 3\nhint: N is the number of documents in the collection"
+            f"{name}(N=3): N is 3, but query 'query' has 4 documents in its list and judgments\n"
+            "hint: N is the number of documents in the collection"
         )
 
     @pytest.mark.parametrize("size", ["0", "2.5", "-3", "many"])
@@ -98,15 +98,15 @@ class TestCollectionSize:
 
 
 class TestPolicy:
-    """SPEC 1: the worst value is the upper bound where lower is better; where there is none, the query is left out."""
+    """SPEC 1: the worst value is the upper bound if lower is better; without one, the query is excluded."""
 
     QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 0}}
     RUN = {"q1": {"a": 2.0, "b": 1.0}, "q3": {"a": 1.0}}
 
-    def test_there_is_a_worst_value(self) -> None:
+    def test_worst_value(self) -> None:
         names = ["NDPM", "VanRijsbergenE", "Frustration@1", "Fallout(N=2)"]
         result = evaluate(self.QRELS, self.RUN, names)
-        # The frustration by q3 is no worse than it can be, and of two documents one is retrieved in vain.
+        # q3 has the worst frustration, and one of two documents is retrieved in vain.
         expected = {
             "NDPM": [0, 1, 1],
             "VanRijsbergenE": [pytest.approx(1 / 3), 1, 1],
@@ -115,7 +115,7 @@ class TestPolicy:
         }
         assert {name: list(result.by_query(name).values()) for name in names} == expected
 
-    def test_there_is_none(self) -> None:
+    def test_no_worst_value(self) -> None:
         for name in ("ASL", "ESL", "RankedHalfLife"):
             result = evaluate(self.QRELS, self.RUN, name)
             assert [score.status for score in result.scores(name)] == [None, "missing", "undefined"]
@@ -127,7 +127,7 @@ class TestPolicy:
         result = evaluate(self.QRELS, self.RUN, "Generality(N=2)")
         assert list(result.by_query("Generality(N=2)").values()) == [0.5, 0.5, 0]
 
-    def test_notices_say_what_becomes_of_queries(self) -> None:
+    def test_notices_on_excluded_queries(self) -> None:
         def said(*measures: str) -> list[str]:
             return [
                 line for line in notices([evaluate(self.QRELS, self.RUN, measures, name="r")]) if "top 10" not in line
@@ -153,8 +153,8 @@ class TestPolicy:
         ("RelativeRelevance(coef=dice)", "RelativeRelevance: coef: expected cosine | jaccard, found 'dice'"),
         ("VanRijsbergenE(alpha=1.5)", "VanRijsbergenE: alpha: expected a number from 0 to 1, found 1.5"),
         ("SFTotal(w=-1)@5", "SFTotal: w: expected a number from 0 to 1, found -1"),
-        ("NDPM@5", "NDPM: takes no @, found @5"),
-        ("ASL(rel=1, level=1)", "ASL: expected rel or level, found both"),
+        ("NDPM@5", "NDPM takes no @ (@5)"),
+        ("ASL(rel=1, level=1)", "ASL: rel and level cannot be combined"),
     ],
 )
 def test_parameters(text: str, message: str) -> None:
@@ -166,10 +166,10 @@ def test_parameters(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("measure", "said"),
     [
-        (parse("SwetsE"), "Higher is better; values of any size; a table shows the mean over queries."),
-        (parse("ASL"), "Lower is better; values 1 or more; a table shows the mean over queries."),
-        (parse("NDPM"), "Lower is better; values from 0 to 1; a table shows the mean over queries."),
-        (parse("RelativeRelevance"), "Higher is better; values from -1 to 1; a table shows the mean over queries."),
+        (parse("SwetsE"), "Higher is better; values of any size; averaged over queries."),
+        (parse("ASL"), "Lower is better; values 1 or more; averaged over queries."),
+        (parse("NDPM"), "Lower is better; values from 0 to 1; averaged over queries."),
+        (parse("RelativeRelevance"), "Higher is better; values from -1 to 1; averaged over queries."),
     ],
 )
 def test_how_values_are_read(measure: Measure, said: str) -> None:
@@ -178,7 +178,7 @@ def test_how_values_are_read(measure: Measure, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("RR", "RR is not relative relevance"), ("RelativeRelevance", "here RR is reciprocal rank")],
+    [("RR", "abbreviate relative relevance as RR"), ("RelativeRelevance", "RR, which here is reciprocal rank")],
 )
-def test_two_measures_that_papers_call_rr(name: str, words: str) -> None:
+def test_help_distinguishes_the_two_measures_called_rr(name: str, words: str) -> None:
     assert words in type(parse(name)).help_text()

@@ -1,4 +1,4 @@
-"""What single families of measures promise beside their formulas, which test_naive.py compares.
+"""Properties of single families of measures; test_naive.py compares their values.
 
 Rounding, refusals, equalities that their pages name, and time where every document has a grade of its own.
 """
@@ -24,17 +24,17 @@ Grades = list[float | None]
 
 
 def test_the_pool_counts() -> None:
-    # At rank 2 of a document of the pool that nobody judged, and of one that was not in the pool.
+    # Rank 2 is after an unjudged document of the pool, or after one that was not in the pool.
     judged = {"q": {"pooled": -1, "good": 1}}
     policy = Policy(negative="unjudged")
     after_pooled = evaluate(judged, {"q": ["pooled", "good"]}, "InfAP", policy=policy).mean("InfAP")
     after_other = evaluate(judged, {"q": ["other", "good"]}, "InfAP", policy=policy).mean("InfAP")
-    assert after_pooled == pytest.approx((1 + 1 / 2) / 2)  # nothing is known of it: relevant or not
+    assert after_pooled == pytest.approx((1 + 1 / 2) / 2)  # it may be relevant or not
     assert after_other == 1 / 2
 
 
 def test_a_collection_that_cannot_hold_the_list() -> None:
-    with pytest.raises(UsageError, match="Utility: expected N of at least 3, the documents of one query, found 2"):
+    with pytest.raises(UsageError, match="Utility: N=2, but a query has 3 documents"):
         parse("Utility(d=1, N=2)").score([1, 0], unretrieved=[1])
     assert parse("Utility(d=1, N=3)").score([1, 0], unretrieved=[1]) == 0.0
 
@@ -43,14 +43,14 @@ def test_gains_above_one() -> None:
     for measure in ("RBP(gain=linear)", "RBPResidual(gain=0-1-10)@5"):
         with pytest.raises(InputError, match=r"expected gains from 0 to 1, found (2|10) for grade 2"):
             parse(measure).score([2, 1])
-    # Grades that are not looked at may have any gain.
+    # Ignored grades may have any gain.
     assert parse("RBP(gain=linear, level=1)").score([2, 1]) == pytest.approx(0.2 * 0.8)
 
 
 @pytest.mark.parametrize("p", [0, 0.3, 0.8, 0.95])
 @pytest.mark.parametrize("measure", ["RBP(p={})", "RBP(p={})@3", "RBP(p={}, gain=scaled)", "RBP(p={}, gain=0-0.5-1)"])
-def test_the_residual_is_what_is_still_possible(measure: str, p: float) -> None:
-    # Judge everything that is not, down to the rank at which nothing matters any more, as well as can be.
+def test_the_residual_is_the_largest_possible_rise(measure: str, p: float) -> None:
+    # Give the highest grade to all unjudged documents, down to a rank with negligible weight.
     ranking: Grades = [1, None, 0, None, 2]
     name = measure.format(p)
     full: Grades = [2 if grade is None else grade for grade in ranking] + [2] * 2000
@@ -76,7 +76,7 @@ def of_grades(lists: dict[str, Grades], texts: list[str]) -> Evaluation:
 
 
 def test_the_equalities_of_the_page() -> None:
-    """The direct measures cut sums at k; who reads down to k has all looks there."""
+    """Direct measures cut sums at k; C/W/L users have weights that sum to 1 down to k."""
     rng, cuts = random.Random(7), ("@1", "@3", "@20", "")
     lists: dict[str, Grades] = {f"q{i}": rng.choices([None, 0, 1], k=rng.randint(1, 12)) for i in range(30)}
     models = [f"CWL(model={name}){at}" for name in ("P", "RR", "RBP", "RBP, report=residual") for at in cuts if at]
@@ -112,28 +112,28 @@ def test_every_model_has_its_own_parameters() -> None:
         assert found == expected_, model
 
 
-def test_nobody_goes_on_with_a_probability_above_1() -> None:
+def test_continuation_probabilities_above_1_are_rejected() -> None:
     gains, ranks = np.tril(np.ones((30, 30))), np.arange(1.0, 31.0)
     for model, continuation in MODELS.items():
         goes_on = continuation(gains, ranks, CWL(model=model, T=0.25))
         assert goes_on.min() >= 0, model
         assert goes_on.max() <= 1, model
     for text in ("INST(T=0.2)", "CWL(model=INST, T=0.2)"):
-        with pytest.raises(UsageError, match=r"at least 0\.25, found 0\.2: with less, a user of INST"):
+        with pytest.raises(UsageError, match=r"T: expected at least 0\.25, found 0\.2"):
             parse(text)
 
 
 @pytest.mark.parametrize(
     "text", ["CWL@1000000000", "INST@1000000000", "ScaledDCG@1000000000", "alpha-DCG@1000000000", "ERR-IA@1000000000"]
 )
-def test_no_end_is_too_far(text: str) -> None:
+def test_large_cutoffs(text: str) -> None:
     with pytest.raises(UsageError, match="expected a cutoff of at most 1,000,000, found 1,000,000,000"):
         parse(text)
-    assert parse("nDCG@1000000000").score([1]) == 1  # nothing comes after the list
+    assert parse("nDCG@1000000000").score([1]) == 1  # later ranks have gain 0
 
 
-def test_what_is_not_judged_may_gain_as_much_as_the_map_gives() -> None:
-    """Grades up to 4 there are, though none of it was given."""
+def test_unjudged_documents_may_have_the_highest_gain_of_the_map() -> None:
+    """The scale goes up to 4, although no document has that grade."""
     assert parse("CWL(model=P, gain=0..4, report=residual)@2").score([1, None]) == 0.5
 
 
@@ -141,8 +141,8 @@ def test_what_is_not_judged_may_gain_as_much_as_the_map_gives() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 3, 7, 10, 49, 1000])
-def test_ranks_are_what_they_are_written_as(k: int) -> None:
-    """Rank k of k is worth 1/k, which reaches a threshold of 1/k in whatever way rounding goes."""
+def test_rank_k_reaches_a_threshold_of_1_over_k(k: int) -> None:
+    """Rank k of k has SRS 1/k, which reaches a threshold of 1/k despite rounding."""
     grades = [1] * k
     for rank in range(1, min(k, 60) + 1):
         threshold = round((k - rank + 1) / k, 12)
@@ -150,8 +150,8 @@ def test_ranks_are_what_they_are_written_as(k: int) -> None:
 
 
 @pytest.mark.parametrize("levels", [2, 3, 7, 10, 50, 100])
-def test_levels_start_where_they_are_written(levels: int) -> None:
-    """.29 * 100 is below 29 in binary, but .29 is the start of the level 29."""
+def test_levels_start_at_their_written_value(levels: int) -> None:
+    """0.29 * 100 is below 29 in binary, but 0.29 is the start of level 29."""
     for level in range(levels):
         score = round(level / levels, 12)
         user = Qrels.from_dict({"q": {"d": score, "e": 1}}, scale=1)
@@ -162,7 +162,7 @@ def test_levels_start_where_they_are_written(levels: int) -> None:
 
 @pytest.mark.parametrize("tenths", range(10))
 def test_a_distance_of_a_tenth_is_a_tenth(tenths: int) -> None:
-    """.4 - .3 is above .1 in binary; it does not exceed t = .1."""
+    """0.4 - 0.3 is above 0.1 in binary, but does not exceed t = 0.1."""
     user = Qrels.from_dict({"q": {"d": tenths / 10, "e": (tenths + 1) / 10}}, scale=1)
     names = ["Pstar(srs=score, over=judged)", "Rstar(srs=score, over=judged)"]
     result = evaluate(user, {"q": {"d": (tenths + 1) / 10, "e": tenths / 10}}, names)
@@ -170,7 +170,7 @@ def test_a_distance_of_a_tenth_is_a_tenth(tenths: int) -> None:
 
 
 def test_half_way_between_the_lowest_and_the_highest_score_is_a_half() -> None:
-    """(.6 - .3) / (.9 - .3) is below .5 in binary."""
+    """(0.6 - 0.3) / (0.9 - 0.3) is below 0.5 in binary."""
     result = evaluate({"q": {"d": 1, "e": 1}}, {"q": {"d": 0.9, "e": 0.6, "x": 0.3}}, "ThresholdR(srs=minmax)")
     assert result.mean("ThresholdR(srs=minmax)") == 1
 
@@ -198,7 +198,7 @@ class TestScoresOfDistances:
         [("score", 1.5, "from 0 to 1"), ("score", -0.5, "from 0 to 1")]
         + [(srs, -3.0, "of at least 0") for srs in ("max", "ratio", "exp")],
     )
-    def test_scores_that_are_none(self, srs: str, score: float, expected: str) -> None:
+    def test_scores_outside_their_range(self, srs: str, score: float, expected: str) -> None:
         run = {"q": {"a": 0.5}, "r": {"a": 0.75, "x": score}}
         rank = 1 if score > 1 else 2
         with pytest.raises(InputError) as caught:
@@ -208,10 +208,10 @@ class TestScoresOfDistances:
         )
         assert "minmax" in str(caught.value.hint)
 
-    def test_what_is_below_the_cut_may_be_anything(self) -> None:
+    def test_scores_below_the_cutoff_may_be_anything(self) -> None:
         assert self.of({"a": 1.0, "b": -3.0}, "ADM(srs=score)@1") == 1
 
-    def test_scores_are_needed_only_where_they_count(self) -> None:
+    def test_scores_are_required_only_by_srs_from_scores(self) -> None:
         assert parse("ADM").needed() == frozenset()
         assert parse("PRmean(srs=exp)").needed() == {"scores"}
         assert evaluate(self.QRELS, {"q": ["a"]}, "ADM").by_query("ADM")["q"] == 1
@@ -220,14 +220,13 @@ class TestScoresOfDistances:
 
 
 class TestParametersOfDistances:
-    def test_a_collection_smaller_than_what_is_known_of_it(self) -> None:
+    def test_a_collection_smaller_than_its_known_documents(self) -> None:
         qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": ["a", "x"]}
         assert evaluate(qrels, run, "ADM(over=3)@2").mean("ADM(over=3)@2") == pytest.approx(1 - 1.5 / 3)
         with pytest.raises(InputError) as caught:
             evaluate(qrels, run, "ADM(over=2)@2")
         assert caught.value.message == (
-            "<dict>: expected a collection of at least 3 documents, found ADM(over=2)@2: so many are retrieved or "
-            "relevant for query 'q'"
+            "<dict>: ADM(over=2)@2: query 'q' has 3 documents retrieved or relevant, more than the collection"
         )
 
     def test_grades_above_1_cannot_be_given(self) -> None:
@@ -255,9 +254,9 @@ class TestParametersOfDistances:
             ),
             ("PRmean(urs_threshold=1.1)", "PRmean: urs_threshold: expected a number above 0 and up to 1, found 1.1"),
             ("muAP(levels=some)", "muAP: levels: expected query | all, found 'some'"),
-            ("muAP@10", "muAP: takes no @, found @10"),
-            ("gP", "gP: expected a cutoff, found none\nhint: write gP@10"),
-            ("gIPrec", "gIPrec: expected a recall, found none\nhint: write gIPrec@0.5"),
+            ("muAP@10", "muAP takes no @ (@10)"),
+            ("gP", "gP: a cutoff is required\nhint: write gP@10"),
+            ("gIPrec", "gIPrec: a recall is required\nhint: write gIPrec@0.5"),
         ],
     )
     def test_mistakes(self, text: str, message: str) -> None:
@@ -265,17 +264,17 @@ class TestParametersOfDistances:
             parse(text)
         assert str(caught.value).startswith(message)
 
-    def test_an_unknown_urs_says_what_else_there_is(self) -> None:
-        with pytest.raises(UsageError, match="`given` takes grades as they are"):
+    def test_an_unknown_urs_has_a_hint(self) -> None:
+        with pytest.raises(UsageError, match="`given` uses grades unchanged"):
             parse("ADM(urs=qqqq)")
 
-    def test_the_depth_is_1000_unless_given(self) -> None:
+    def test_the_depth_is_1000_by_default(self) -> None:
         assert parse("ADM") == parse("ADM@1000")
         assert str(parse("ADM@1000")) == "ADM"
         assert parse("ADM").full_text() == "ADM(distance=absolute, over=retrieved+relevant, srs=rank, urs=scaled)@1000"
         assert str(parse("ADM(over=1e6)@10")) == "ADM(over=1000000)@10"
 
-    def test_what_comes_after_the_depth_was_not_retrieved(self) -> None:
+    def test_documents_below_the_depth_are_not_retrieved(self) -> None:
         run = [f"x{i}" for i in range(1000)]
         here = evaluate({"q": {"d": 1}}, {"q": [*run, "d"]}, "ADM").mean("ADM")
         assert here == evaluate({"q": {"d": 1}}, {"q": run}, "ADM").mean("ADM")
@@ -285,7 +284,7 @@ class TestParametersOfDistances:
 
 
 def test_judgments_without_subtopics_are_refused() -> None:
-    with pytest.raises(UsageError, match="expected judgments with sub-topics, found subtopics=no"):
+    with pytest.raises(UsageError, match="judgments with sub-topics are required"):
         evaluate({"q": {"a": 1}}, {"q": ["a"]}, "alpha-nDCG@10")
 
 
@@ -294,10 +293,10 @@ def test_subtopics_that_are_several_judges_conflict() -> None:
         evaluate(Qrels.read(b"q 1 a 1\nq 1 a 0\n"), {"q": ["a"]}, "StRecall@5", policy=Policy(subtopics=True))
 
 
-def test_parameters_are_those_that_do_something() -> None:
+def test_parameters_without_effect_are_rejected() -> None:
     with pytest.raises(UsageError, match="NRBP: unknown parameter 'cutoff'"):
         parse("NRBP(cutoff=3)")
-    with pytest.raises(UsageError, match="nNRBP: expected a beta below 1, found 1"):
+    with pytest.raises(UsageError, match="nNRBP: beta: expected a number below 1, found 1"):
         parse("nNRBP(beta=1)")
     for name in ("P-IA@5", "AP-IA", "StRecall"):
         assert "gain" not in parse(name).parameters()
@@ -307,8 +306,8 @@ def test_parameters_are_those_that_do_something() -> None:
 
 
 @pytest.mark.parametrize("tenths", [[1, 2, 7], [7, 2, 1], [3, 3, 4], [1] * 10, [2, 1] * 3 + [1]])
-def test_rounding_does_not_decide_what_recall_is_reached(tenths: list[int]) -> None:
-    """0.1 + 0.2 is above 0.3 and 0.7 * 10 above 7 in binary; recalls are what the grades say."""
+def test_recall_levels_are_reached_despite_rounding(tenths: list[int]) -> None:
+    """0.1 + 0.2 is above 0.3 and 0.7 * 10 above 7 in binary."""
     grades = [tenth / 10 for tenth in tenths]
     for level in range(11):
         reached = [i for i in range(1, len(tenths) + 1) if sum(tenths[:i]) * 10 >= level * sum(tenths)]
@@ -363,7 +362,7 @@ def test_extrapolated_overlap_of_two_runs() -> None:
 
 @pytest.mark.parametrize("measure", ["GAP", "Compat", "muAP", "NDPM"])
 def test_as_many_grades_as_documents(measure: str) -> None:
-    """Every document has a grade of its own, and twice the queries take about twice the time."""
+    """Each document has a different grade, and twice the queries take about twice the time."""
     rng = random.Random(3)
     qrels = {f"q{i}": {f"d{j}": round(rng.random(), 6) for j in range(120)} for i in range(80)}
     run = {query: rng.sample(list(judged), 100) for query, judged in qrels.items()}

@@ -1,4 +1,4 @@
-"""Texts of measures: what is read, what is written, and what is said about mistakes."""
+"""Texts of measures: parsing, canonical texts, and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gainful.measures.precision import P, Rprec
 
 
 def said(text: str) -> str:
-    """The whole message, with its hint, of the error that a text causes."""
+    """Return the error message of a text, with its hint."""
     with pytest.raises(UsageError) as caught:
         parse(text)
     return str(caught.value)
@@ -100,8 +100,8 @@ class TestReading:
         assert str(parse(text)) == canonical
 
     def test_every_name_in_small_letters_is_itself_or_refused(self) -> None:
-        """No two of our names differ in their case only, so that none is lost."""
-        assert said("rbp@5").startswith("measure: 'rbp' can be RBP or trec_eval:rbp, which is RBP(p=0.9, ")
+        """No two of our names differ only in case."""
+        assert said("rbp@5").startswith("measure: 'rbp' is ambiguous: RBP or trec_eval:rbp, which is RBP(p=0.9, ")
         for name in {*ALL_MEASURES, *SHORT_NAMES} - {"RBP", "NERR8", "NERR9", "NERR10", "NERR11"}:
             at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at_parameter()]
             assert parse(name.lower() + at) == parse(name + at)
@@ -109,8 +109,8 @@ class TestReading:
     @pytest.mark.parametrize("text", ["accuracy@10", "hits@5", "Hits@5", "E", "Rbp@10", "SDCG@10", "nERR10"])
     def test_names_for_different_numbers_are_refused(self, text: str) -> None:
         message = said(text)
-        assert message.startswith(f"measure: '{text.partition('@')[0]}' can be ")
-        assert " or " in message and message.endswith("hint: write the one that is meant")
+        assert message.startswith(f"measure: '{text.partition('@')[0]}' is ambiguous: ")
+        assert " or " in message and message.endswith("hint: write the one you mean")
 
     @pytest.mark.parametrize(
         ("name", "meant"),
@@ -122,11 +122,11 @@ class TestReading:
             ("cumgain@5", "nDCG, DCG or CG"),
         ],
     )
-    def test_suggestions_go_by_meaning(self, name: str, meant: str) -> None:
+    def test_suggestions_by_meaning(self, name: str, meant: str) -> None:
         assert said(name) == f"unknown measure '{name.partition('@')[0]}'\nhint: did you mean {meant}?"
 
     @pytest.mark.parametrize("text", ["ndcg10@5", "P_", "set_F_-1", "_ndcg", "hits@"])
-    def test_what_only_looks_like_a_usual_name(self, text: str) -> None:
+    def test_names_that_only_resemble_a_usual_one(self, text: str) -> None:
         said(text)
 
     @pytest.mark.parametrize("name", DEFAULT_MEASURES)
@@ -177,7 +177,7 @@ class TestWriting:
 
     def test_equal_measures_are_one_key(self) -> None:
         assert len({parse("nDCG@10"), parse("nDCG(base=2)@10"), NDCG(cutoff=10), parse("NDCG@10")}) == 1
-        # What has no effect is no difference: gamma is for stop=rank.
+        # Parameters without effect make no difference: gamma applies to stop=rank.
         assert parse("NCU(gamma=0.5)") == parse("NCU") != parse("NCU(stop=rank, gamma=0.5)")
 
     def test_measures_differ_by_every_parameter(self) -> None:
@@ -201,7 +201,7 @@ class TestShortNames:
             ("Recall@5", "R@5"),
         ],
     )
-    def test_they_stand_for_long_ones(self, short: str, long: str) -> None:
+    def test_short_names_have_long_forms(self, short: str, long: str) -> None:
         assert parse(short) == parse(long)
         assert str(parse(short)) == long
 
@@ -211,11 +211,11 @@ class TestSeveral:
         assert [str(m) for m in parse_all(["P@5", "AP", "MAP", NDCG(), "nDCG(base=2)", "P@5"])] == ["P@5", "AP", "nDCG"]
 
     @pytest.mark.parametrize("one", ["AP", parse("AP")])
-    def test_one_needs_no_list(self, one: str | Measure) -> None:
+    def test_one_measure_without_a_list(self, one: str | Measure) -> None:
         assert parse_all(one) == [parse("AP")]
 
     def test_none_is_an_error(self) -> None:
-        with pytest.raises(UsageError, match=r"\Ameasures: expected at least one, found none\Z"):
+        with pytest.raises(UsageError, match=r"\Ameasures: at least one is required\Z"):
             parse_all([])
 
 
@@ -246,29 +246,29 @@ class TestMistakes:
             ),
             (
                 "RprecMult",
-                "RprecMult: expected a multiple, found none\nhint: write RprecMult@0.5",
+                "RprecMult: a multiple is required\nhint: write RprecMult@0.5",
             ),
-            ("RelP", "RelP: expected a cutoff, found none\nhint: write RelP@10, or SetRelP for the whole list"),
-            ("Unjudged", "Unjudged: expected a cutoff, found none\nhint: write Unjudged@10"),
+            ("RelP", "RelP: a cutoff is required\nhint: write RelP@10, or SetRelP for the whole list"),
+            ("Unjudged", "Unjudged: a cutoff is required\nhint: write Unjudged@10"),
             ("RBP(p=1)", "RBP: p: expected a number of at least 0 and below 1, found 1"),
             ("RBP(scale=topic)", "RBP: scale: expected query, found 'topic'"),
             (
                 "RBP(gain=scaled, scale=query)",
-                "RBP: gain=scaled divides by the scale of all judgments, found scale=query\n"
+                "RBP: gain=scaled divides by the scale of all judgments; scale=query conflicts\n"
                 "hint: write gain=linear, scale=query",
             ),
             (
                 "IAP(points=0.5-0.5)",
-                "IAP: points: expected different recall levels like 0.25-0.5-0.75, found 0.5-0.5",
+                "IAP: points: expected distinct recall levels like 0.25-0.5-0.75, found 0.5-0.5",
             ),
             ("IAP(points=2)", "IAP: points: expected a number from 0 to 1, found 2"),
             ("IAP(points=a-b)", "IAP: points: expected a number, found 'a'"),
             (
                 "Utility(d=1)",
-                "Utility: d needs the size of the collection, found no N\nhint: write d=1, N=100000",
+                "Utility: d requires N, the size of the collection\nhint: write d=1, N=100000",
             ),
             ("Utility(a=x)", "Utility: a: expected a number, found 'x'"),
-            ("Bpref@5", "Bpref: takes no @, found @5"),
+            ("Bpref@5", "Bpref takes no @ (@5)"),
             ("nDCG(average=rank)@5", "nDCG: average: expected ranks, found 'rank'\nhint: did you mean ranks?"),
             (
                 "P(unjudged=condense)@5",
@@ -276,15 +276,15 @@ class TestMistakes:
             ),
             (
                 "nDCG(average=ranks)",
-                "nDCG: average=ranks needs a cutoff, found none\nhint: write nDCG(average=ranks)@10",
+                "nDCG: average=ranks requires a cutoff\nhint: write nDCG(average=ranks)@10",
             ),
             ("nDCG(base=1)", "nDCG: base: expected a number above 1 or e, found 1"),
             ("nDCG(base=two)", "nDCG: base: expected a number, found 'two'"),
-            ("nDCG(discount=none, base=3)", "nDCG: discount=none has no base, found base=3"),
-            ("nDCG(rel=1, level=2)", "nDCG: expected rel or level, found both"),
-            ("P(rel=1, level=2)@5", "P: expected rel or level, found both"),
-            ("P", "P: expected a cutoff, found none\nhint: write P@10, or SetP for the whole list"),
-            ("IPrec", "IPrec: expected a recall, found none\nhint: write IPrec@0.5"),
+            ("nDCG(discount=none, base=3)", "nDCG: discount=none has no base (base=3)"),
+            ("nDCG(rel=1, level=2)", "nDCG: rel and level cannot be combined"),
+            ("P(rel=1, level=2)@5", "P: rel and level cannot be combined"),
+            ("P", "P: a cutoff is required\nhint: write P@10, or SetP for the whole list"),
+            ("IPrec", "IPrec: a recall is required\nhint: write IPrec@0.5"),
             ("P@0", "P: cutoff: expected a whole number from 1 to 2^53, found 0"),
             ("P@-3", "P: cutoff: expected a whole number from 1 to 2^53, found -3"),
             ("P@2.5", "P: cutoff: expected a whole number from 1 to 2^53, found 2.5"),
@@ -294,10 +294,10 @@ class TestMistakes:
             ("P(rel=1_0)@5", "P: rel: expected a number, found '1_0'"),
             ("P(rel=-1)@5", "P: rel: expected a number of at least 0, found -1"),
             ("IPrec@1.5", "IPrec: recall: expected a number from 0 to 1, found 1.5"),
-            ("Rprec@5", "Rprec: takes no @, found @5"),
-            ("NumQ@1", "NumQ: takes no @, found @1"),
-            ("P(cutoff=5)@5", "P: expected cutoff once, found it in the parentheses and after @"),
-            ("P(rel=1, rel=2)@5", "P: expected every parameter once, found rel again"),
+            ("Rprec@5", "Rprec takes no @ (@5)"),
+            ("NumQ@1", "NumQ takes no @ (@1)"),
+            ("P(cutoff=5)@5", "P: cutoff is given both in parentheses and after @"),
+            ("P(rel=1, rel=2)@5", "P: duplicate parameter rel"),
             ("P(rel)@5", "P: expected parameter=value, found 'rel'"),
             ("P(rel=)@5", "P: expected parameter=value, found 'rel='"),
             ("P(rel=1)(rel=2)@5", "P: rel: expected a number, found '1)(rel=2'"),
@@ -308,7 +308,7 @@ class TestMistakes:
         assert said(text) == message
 
     @pytest.mark.parametrize("text", ["", " ", "P @ 5 @ 6", "P(rel=1", "P)@5", "@5", "P@5)", "nDCG 10", "P@(5)"])
-    def test_what_is_no_measure_at_all(self, text: str) -> None:
+    def test_texts_that_are_not_measures(self, text: str) -> None:
         assert said(text) == (
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'\n"
             "hint: for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100"
@@ -319,7 +319,7 @@ class TestMistakes:
         assert said(wrong).startswith(f"unknown measure '{wrong}'\nhint: did you mean {right} or ")
 
     def test_at_on_a_measure_without_one(self) -> None:
-        with pytest.raises(UsageError, match=r"\ARprec: takes no @, found @5\Z"):
+        with pytest.raises(UsageError, match=r"\ARprec takes no @ \(@5\)\Z"):
             Rprec() @ 5
 
     def test_parameters_are_checked_in_python_too(self) -> None:
@@ -332,7 +332,7 @@ class TestMistakes:
 
 
 class TestNamesOfTrecEval:
-    """Those that there are read back: test_translation.py."""
+    """Existing names are read back in test_translation.py."""
 
     @pytest.mark.parametrize(
         ("ours", "theirs"),
@@ -343,7 +343,7 @@ class TestNamesOfTrecEval:
             ("IPrec@0.1", "iprec_at_recall_0.10"),
         ],
     )
-    def test_where_the_measure_is_the_same(self, ours: str, theirs: str) -> None:
+    def test_same_measure(self, ours: str, theirs: str) -> None:
         assert trec_eval_name(parse(ours)) == theirs
 
     @pytest.mark.parametrize(
@@ -353,5 +353,5 @@ class TestNamesOfTrecEval:
             *("AP(level=1)", "RR@10", "Success", "IPrec@0.125", "SetF(beta=2)", "F@10", "Judged@10", "NumRel(rel=2)"),
         ],
     )
-    def test_where_it_is_not(self, ours: str) -> None:
+    def test_no_equivalent(self, ours: str) -> None:
         assert trec_eval_name(parse(ours)) is None

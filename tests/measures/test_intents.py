@@ -1,4 +1,4 @@
-"""Sub-topics that are not equally likely: measures of diversity with the probabilities of intents."""
+"""Diversity measures with probabilities of intents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUBTOPICS = Policy(subtopics=True)
 PROBABILITIES = {"1": 0.5714, "2": 0.2857, "3": 0.1429}
 RANKED = {3: "23", 4: "2", 5: "23"}
 OTHERS = ["13", "13", *["23"] * 8]
-#: What NTCIREVAL prints for it with a cutoff of 10 (README.diversity; D-Q and D-nDCG are printed as Q and MSnDCG).
+#: NTCIREVAL's output with a cutoff of 10 (README.diversity; D-Q and D-nDCG are printed as Q and MSnDCG).
 PRINTED = {"D-nDCG@10": 0.2085, "D-Q@10": 0.1263, "StRecall@10": 0.6667, "D#-nDCG@10": 0.4376, "D#-Q@10": 0.3965}
 
 
@@ -48,7 +48,7 @@ def test_the_values_that_ntcireval_prints() -> None:
 
 
 def naive(judged: Judgments, run: list[str], probabilities: dict[str, float], k: int) -> dict[str, float]:
-    """Each measure as the sum over intents of the probability times what a list has for the intent."""
+    """Each measure as the sum over intents of probability times value."""
     intents = sorted({i for of in judged.values() for i, grade in of.items() if grade})
 
     def is_relevant(document: str, intent: str) -> bool:
@@ -129,7 +129,7 @@ def test_every_way_to_write_them(tmp_path: Path) -> None:
         "table.csv": "query,subtopic,probability\n" + "\n".join(line.replace(" ", ",") for line in lines),
         "intents.tsv": "qid\tintent\tprob\n" + "\n".join(line.replace(" ", "\t") for line in lines),
         "intents.json": '{"q": {"1": 0.5714, "2": 0.2857, "3": 0.1429}}',
-        # The judgments themselves, with a column more, in which a probability stands several times.
+        # The judgments themselves with another column, in which probabilities are repeated.
         "judgments.csv": "query,subtopic,document,grade,probability\n"
         + "\n".join(
             f"{q},{i},{document},{grade},{PROBABILITIES[i]}"
@@ -146,7 +146,7 @@ def test_every_way_to_write_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q 1 0.5\nq 2 0.25\n", "intents: expected a probability for sub-topic '3' of query 'q', found none"),
+        ("q 1 0.5\nq 2 0.25\n", "intents: sub-topic '3' of query 'q' has no probability"),
         (
             "q 1 0.5\nq 2 0.25\nq 3 0.5\n",
             "intents:3: expected a probability .* add up to 1, found 0.5 for sub-topic '3'",
@@ -156,7 +156,7 @@ def test_every_way_to_write_them(tmp_path: Path) -> None:
         ("q 1\n", "intents:1: .*expected a number, found ''"),
     ],
 )
-def test_what_is_wrong_with_them(text: str, message: str) -> None:
+def test_errors(text: str, message: str) -> None:
     qrels, run = of_ntcireval()
     with pytest.raises(InputError, match=message):
         evaluate(qrels, run, "D-Q@10", policy=SUBTOPICS, intents=text.encode())

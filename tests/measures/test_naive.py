@@ -39,7 +39,7 @@ def test_naive_definitions_know_the_worst_values() -> None:
 
 
 def random_vector(seed: int) -> Json:
-    """Everything at once, small: ids that sort by bytes, ties, short lists, unjudged documents, repeated judgments."""
+    """Small data with byte-sorted IDs, ties, short lists, unjudged documents and repeated judgments."""
     rng = random.Random(seed)
     grades = rng.choice([INTEGERS, REALS])
     subtopics, several_judges = rng.random() < 0.7, rng.random() < 0.4
@@ -48,7 +48,7 @@ def random_vector(seed: int) -> Json:
     run: dict[str, list[list[Any]]] = {}
     duplicates = rng.random() < 0.3
     for query in ("q0", "q1", "q2", "q3", "unjudged"):
-        pool = [0, -1] if query == "q3" else grades  # a query without anything relevant
+        pool = [0, -1] if query == "q3" else grades  # a query without relevant documents
         if query != "unjudged":
             judgments[query] = []
             for document in rng.sample(documents, rng.randint(1, 8)):
@@ -92,12 +92,12 @@ def random_vector(seed: int) -> Json:
 
 
 def small(text: str) -> str:
-    """With a collection of which all orders can be tried."""
+    """Return data with a collection small enough to enumerate its orders."""
     return text.replace("N=1000", "N=24")
 
 
 def compare(vector: Json, texts: list[str]) -> Evaluation | None:
-    """What gainful says of all queries is what the naive script says; what that refuses is not asked."""
+    """Compare gainful with the naive script on all queries, unless the script rejects them."""
     has_tables = "items" in vector
     texts = [text for text in texts if has_tables or "documents" not in parse(text).needed()]
     expected = {text: naive().answer(vector, text) for text in texts}
@@ -119,7 +119,7 @@ SEEDS = 12
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_collections(family: str) -> None:
-    """A measure meets all random collections; the more variants it has, the fewer each of them."""
+    """Each measure meets all random collections, each of its variants some."""
     for seed in range(SEEDS):
         texts = []
         for name in set(FAMILIES[family]) & set(COMPARED):
@@ -134,7 +134,7 @@ def some_of_all(seed: int) -> list[str]:
 
 
 def by_dict(vector: Json) -> Json:
-    """The same with one judgment a document and no ranks, as dicts have it, and with lists that are empty."""
+    """The same with one judgment per document and no ranks, as in dicts, and with empty lists."""
 
     def once(rows: list[list[Any]]) -> list[list[Any]]:
         return [[document, value] for document, value in {row[0]: row[1] for row in rows}.items()]
@@ -161,7 +161,7 @@ def test_lists_without_scores(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 4])
 def test_one_query_at_a_time(seed: int) -> None:
-    """A query's value is the same whether it is evaluated alone or among others; the scale is the whole file's."""
+    """A query's value does not depend on the others, apart from the scale of the file."""
     vector = by_dict(random_vector(seed))
     qrels = Qrels.from_dict({query: dict(rows) for query, rows in vector["judgments"].items()})
     run = {query: dict(rows) for query, rows in vector["run"].items()}

@@ -21,7 +21,7 @@ GRADES = (-1, 0, 1, 2, 3)
 
 @dataclass
 class Turn:
-    """A query: its id, documents in rank order, how far the user looked, and grades of the appearances."""
+    """A query: its ID, documents in rank order, recorded depth, and grades in the log."""
 
     name: str
     documents: list[str]
@@ -59,7 +59,7 @@ class Made:
 
 
 def make(seed: int, judged_by: str, given: bool = False, count: int = 12) -> Made:
-    """Random sessions, some lists empty, documents that come again, few or many judgments."""
+    """Random sessions with empty lists, repeated documents, few or many judgments."""
     rng = random.Random(f"{seed} {judged_by}")
     pool = [f"d{i}" for i in range(rng.choice([8, 20, 40]))]
     topics = [f"t{i}" for i in range(3)]
@@ -90,7 +90,7 @@ Seen = list[list[float]]
 
 @dataclass
 class Naive:
-    """One session under the parameters of a measure."""
+    """One session with the parameters of a measure."""
 
     made: Made
     session: str
@@ -105,7 +105,7 @@ class Naive:
         return self.made.turns[self.session]
 
     def graded(self, turn: Turn) -> list[tuple[str, float | None]]:
-        """Documents with their grades, None where there is none."""
+        """Return documents with their grades, or None."""
         judged = self.made.judgments(self.session, turn) or {}
         pairs = []
         for i, document in enumerate(turn.documents):
@@ -166,7 +166,7 @@ class Naive:
         return 1 + math.log(r, b)
 
     def seen_gains(self) -> list[list[float]]:
-        """By turn the gain of every document that is looked at."""
+        """Return by turn the gain of each document within the depth."""
         before: set[str] = set()
         result = []
         for turn in self.turns:
@@ -179,7 +179,7 @@ class Naive:
         return result
 
     def ideal_by_turn(self) -> tuple[list[list[float]], list[int]]:
-        """By turn the ideal gains in force, and how far they go; perhaps for more turns than the session has."""
+        """Return by turn the ideal gains and their depth, perhaps for more turns than the session has."""
         lists, depths, dealt = [], [], 0
         for turn in self.turns:
             ideal = self.ideal_list(turn)
@@ -200,7 +200,7 @@ class Naive:
         return lists, depths
 
     def vectors(self) -> tuple[list[float], list[float]]:
-        """What was gained and what the ideal session has gained after every position."""
+        """Return the values of the real and the ideal session at each position."""
         seen, (ideal, depths) = self.seen_gains(), self.ideal_by_turn()
         gained, ideal_gained = [], []
         total = ideal_before = 0.0
@@ -279,7 +279,7 @@ def naive_effort(one: Naive, counts: str, goal: str) -> float:
 
 
 def naive_cost(one: Naive, per_gain: bool) -> float:
-    """Query by query and document by document, as a clock would run."""
+    """Compute effort query by query and document by document."""
     cost = gained = 0.0
     for turn, gains in zip(one.turns, one.seen_gains(), strict=True):
         cost += one.get("cost_query", 1)
@@ -327,7 +327,7 @@ CHOICES: dict[str, list[Any]] = {
 
 
 def spec(name: str, rng: random.Random, judged_by: str) -> dict[str, Any]:
-    """Parameters that go together."""
+    """Combine parameters."""
     known = SESSION_MEASURES[name].parameters()
     given = {parameter: rng.choice(CHOICES[parameter]) for parameter in known}
     if given.get("rel") is not None:
@@ -347,7 +347,7 @@ def spec(name: str, rng: random.Random, judged_by: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("judged_by", ["topic", "session", "query"])
 @pytest.mark.parametrize("name", NAIVE)
-def test_measures_are_what_plain_loops_say(name: str, judged_by: str) -> None:
+def test_measures_equal_plain_loops(name: str, judged_by: str) -> None:
     for seed in range(30 if "DCG" in name else 15):
         assert_what_plain_loops_say(name, judged_by, seed)
 

@@ -1,4 +1,4 @@
-"""Measures that users write: read, printed, asked for and refused as ours are."""
+"""User-defined measures are parsed, printed, evaluated and rejected like ours."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Shifted(Measure):
 
 @dataclass(frozen=True)
 class TopScore(Measure):
-    """Looks at the system's scores."""
+    """A measure of the system's scores."""
 
     name = "TopScore"
     needs: ClassVar[frozenset[str]] = frozenset({"scores"})
@@ -58,7 +58,7 @@ def test_a_measure_without_parameters() -> None:
     assert result.by_query("Total") == result.by_query(Total())
     assert repr(result) == "<Evaluation of <dict>, 2 queries: Total: 2.0000>"
     assert str(result.signature("Total")).startswith("Total|order:score|")
-    with pytest.raises(UsageError, match="Total: takes no @"):
+    with pytest.raises(UsageError, match="Total takes no @"):
         Total() @ 5
 
 
@@ -112,7 +112,7 @@ def test_a_decorator_of_the_class_decides_about_its_fields() -> None:
 
 
 class Answer(Measure):
-    """Whatever it is told to answer for the one query that there is."""
+    """Returns a given answer for its only query."""
 
     name = "Answer"
     answer: ClassVar[Any] = None
@@ -122,7 +122,7 @@ class Answer(Measure):
 
 
 def test_scores_are_real_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy would drop an imaginary part, read texts and count days."""
+    """NumPy would drop imaginary parts, parse strings and count days."""
     for answer, score in (([0.5], 0.5), (np.array([True]), 1.0), ([None], 0.0), (np.array([0.25], np.float32), 0.25)):
         monkeypatch.setattr(Answer, "answer", answer)
         assert gainful.evaluate({"q": {"a": 1}}, {"q": ["a"]}, Answer()).mean("Answer") == score
@@ -150,11 +150,11 @@ def test_scores_on_request() -> None:
     class Greedy(TopScore):
         needs = frozenset()
 
-    with pytest.raises(UsageError, match='scores are kept only for measures that need "scores"'):
+    with pytest.raises(UsageError, match='scores are available only to measures with "scores" in needs'):
         gainful.evaluate(QRELS, RUN, [Greedy()])
 
 
-def test_a_geometric_mean_takes_nothing_as_almost_nothing() -> None:
+def test_a_geometric_mean_has_a_floor() -> None:
     class Factor(Total):
         aggregate = "geometric"
 
@@ -163,7 +163,7 @@ def test_a_geometric_mean_takes_nothing_as_almost_nothing() -> None:
     assert result.mean("Total") == pytest.approx(13 / 3)
 
 
-def test_needs_that_there_are_not() -> None:
+def test_unknown_needs() -> None:
     class Typo(TopScore):
         needs = frozenset({"score"})
 
@@ -172,12 +172,12 @@ def test_needs_that_there_are_not() -> None:
 
 
 @pytest.mark.parametrize("answer", [1.0, [1.0], [np.inf, 0.0]])
-def test_answers_that_are_no_scores(answer: object) -> None:
+def test_answers_that_are_not_scores(answer: object) -> None:
     class Wrong(Total):
         def compute(self, block: Block) -> Floats:
             return answer  # type: ignore[return-value]
 
-    with pytest.raises(UsageError, match=r"Total: expected compute to return one finite score \(or NaN\) a query"):
+    with pytest.raises(UsageError, match=r"Total: expected compute to return one finite score \(or NaN\) per query"):
         gainful.evaluate(QRELS, RUN, [Wrong()])
 
 
@@ -192,7 +192,7 @@ def test_grades_without_a_weight_are_refused_inside_a_formula() -> None:
         gainful.evaluate(QRELS, RUN, [Weighted()])
 
 
-def test_measures_of_the_same_text_cannot_be_told_apart() -> None:
+def test_measures_with_the_same_text_conflict() -> None:
     class Other(Total):
         pass
 
@@ -212,14 +212,14 @@ def test_arrays_are_as_wide_as_the_lists() -> None:
     assert seen == [(2, 3)]
 
 
-def test_a_gain_is_what_its_text_says() -> None:
+def test_gains_by_text() -> None:
     measure = gainful.parse("CG")
     assert measure.replace(gain=gainful.Gain("0-1-10-100")).score([1, 2, 3]) == 111.0
     with pytest.raises(UsageError, match="gain: expected linear"):
         gainful.Gain("exp")
 
 
-def test_what_has_no_order_is_no_ranking() -> None:
+def test_unordered_containers_are_not_rankings() -> None:
     with pytest.raises(InputError, match="expected a dict of documents and scores or a list of documents"):
         gainful.evaluate(QRELS, {"q1": {"a", "b"}})
 

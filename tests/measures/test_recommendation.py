@@ -91,7 +91,7 @@ def test_users(seed: int) -> None:
 
 
 def gini(shares: list[float]) -> float:
-    """The mean difference of all pairs, by twice the mean: with n - 1, that of the n / (n - 1) of it."""
+    """Mean difference of all pairs / twice the mean, times n / (n - 1)."""
     n = len(shares)
     return sum(abs(a - b) for a in shares for b in shares) / (2 * n * n * (sum(shares) / n)) * n / (n - 1)
 
@@ -108,14 +108,14 @@ def test_systems(seed: int) -> None:
     shares = [count / sum(exposure.values()) for count in exposure.values()]
     assert found["Entropy@4"] == pytest.approx(-sum(share * math.log2(share) for share in shares), abs=1e-12)
     assert found["Coverage(N=99)@4"] == len(exposure) / 99
-    # Without a table of items the catalogue is that of the past.
+    # Without a table of items, the catalogue is the training table.
     past = {item for items in case.past.values() for item in items}
     before = evaluate(case.qrels, case.run, "Coverage@4", training=case.past)
     assert before["Coverage@4"] == len(past & set(exposure)) / len(past)
 
 
 def test_peers_by_hand() -> None:
-    """RecTools' example of MeanInvUserFreq, and values that recommenders' formulas give."""
+    """RecTools' example of MeanInvUserFreq, and values by the formulas of recommenders."""
     past, run = {"1": ["1", "2"], "2": ["1"], "3": ["1"]}, {"1": ["3"], "2": ["2", "3"], "3": ["1", "2"]}
     qrels = {user: ["1"] for user in run}
     found = evaluate(qrels, run, ["Novelty@1", "Novelty@3"], training=past)
@@ -140,7 +140,7 @@ def test_extremes_of_exposure() -> None:
 
 
 def test_systems_of_some_users() -> None:
-    """What is of all lists is of those that are looked at; no user has a score of it, and it is not tested."""
+    """System measures use the lists evaluated; users have no scores, so they are not tested."""
     run = {"u1": ["a", "b"], "u2": ["c", "a"], "u3": ["a"]}
     qrels = {user: ["a"] for user in run}
     kinds = {user: {"kind": "old" if user == "u2" else "new"} for user in run}
@@ -150,7 +150,7 @@ def test_systems_of_some_users() -> None:
     assert set(found.by_query("Coverage(N=4)@2").values()) == {None}
     assert not found.undefined("Coverage(N=4)@2")
     assert pickle.loads(pickle.dumps(found))["Coverage(N=4)@2"] == 0.75
-    whole = "expected a measure with a score of every query, found one of all lists together"
+    whole = "has no per-query scores, only a value of all lists together"
     with pytest.raises(UsageError, match=whole):
         compare(qrels, {"one": run, "other": run}, "Coverage(N=4)@2")
     with pytest.raises(UsageError, match=whole):
@@ -160,7 +160,7 @@ def test_systems_of_some_users() -> None:
 
 
 def test_users_are_compared() -> None:
-    """By the same tables as evaluations; what is left out may be a frame."""
+    """Comparisons use the same tables as evaluations, which may be frames."""
     case, seen = Case(1), pd.DataFrame({"user": ["u1"], "item": ["i1"]})
     reverse = {user: items[::-1] for user, items in case.run.items()}
     runs, tables = {"one": case.run, "other": reverse}, {"exclude": seen, **case.tables}
@@ -176,7 +176,7 @@ def test_help() -> None:
         for name in names:
             measure = type(parse(f"{name}@5"))
             assert {"Formula", "Conventions", "Reference", "Example"} <= set(Help.of(measure).sections)
-            assert reading(measure).endswith("a table shows that of all lists together.")
+            assert reading(measure).endswith("one value for all lists together.")
 
 
 def test_names() -> None:
@@ -189,14 +189,14 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("text", "tables", "message"),
     [
-        ("Coverage@5", {}, r"Coverage@5: expected a catalogue, found none"),
-        ("Gini(N=1)@5", {}, r"Gini\(N=1\)@5: expected at most 1 items, found 2 in the lists"),
-        ("ILD@5", {"training": {"u": ["a"]}}, r"ILD@5: expected a table of items, found none"),
-        ("Novelty@5", {"items": {"a": "x"}}, r"Novelty@5: expected what users had before, found none"),
+        ("Coverage@5", {}, r"Coverage@5: a catalogue of items is required"),
+        ("Gini(N=1)@5", {}, r"Gini\(N=1\)@5: the lists have 2 items, more than N"),
+        ("ILD@5", {"training": {"u": ["a"]}}, r"ILD@5: a table of items is required"),
+        ("Novelty@5", {"items": {"a": "x"}}, r"Novelty@5: a table of training is required"),
         ("ILD(by=genre)@5", {"items": {"a": {"genres": "x"}}}, r"no column of items is called 'genre'"),
         ("ILD@5", {"items": {"a": ""}}, r"items: expected attributes of items, such as genres, found none"),
         ("ILD@5", {"items": {"c": "x"}}, r"expected items such as 'c' of items, found none of them, but 'a'"),
-        ("Coverage", {}, r"Coverage: expected a cutoff, found none"),
+        ("Coverage", {}, r"Coverage: a cutoff is required"),
         ("Novelty(share=all)@5", {}, r"Novelty: share: expected users | interactions"),
     ],
 )
@@ -205,7 +205,7 @@ def test_refusals(text: str, tables: dict[str, Any], message: str) -> None:
         _ = evaluate({"u": ["a"]}, {"u": ["a", "b"]}, text, **tables)[text]
 
 
-def test_what_is_said_of_the_tables() -> None:
+def test_notices_on_tables() -> None:
     tables = {"items": {"a": "x", "c": "y"}, "training": {"u": ["a"], "v": ["a"]}}
     found = evaluate({"u": ["a"]}, {"u": ["a", "b"]}, ["Coverage@5", "RR"], **tables)  # type: ignore[call-overload]
     assert "1 retrieved document not in items: outside the catalogue, without attributes" in " ".join(found.notices)
@@ -214,6 +214,6 @@ def test_what_is_said_of_the_tables() -> None:
     assert str(Signature.parse(line)) == line
 
 
-def test_the_mean_of_what_has_one_value_is_that_value() -> None:
+def test_the_mean_of_a_single_value_is_that_value() -> None:
     found = evaluate({"u": {"a": 1}, "v": {"b": 1}}, {"u": ["a"], "v": ["b"]}, "Entropy@1")
     assert found.mean("Entropy@1") == found["Entropy@1"] == 1

@@ -1,4 +1,4 @@
-"""Measures of sessions: what their parameters do, by hand."""
+"""Parameters of session measures, computed by hand."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ class TestNames:
             ("sDCG(ideal_queries=3)", "unknown parameter 'ideal_queries'"),
             ("nsDCG(ideal_queries=all)", "expected session or a number of queries"),
             ("nsDCG(ideal_queries=0)", "whole number"),
-            ("nsDCG(ideal_queries=3, summary=best)", "summary=best looks at one query"),
+            ("nsDCG(ideal_queries=3, summary=best)", "summary=best cannot be combined"),
             ("sDCG(short=min)", "pad | asis | min:m"),
             ("sDCG(short=min:0)", "whole number"),
-            ("sDCG(variant=jiang2016, gain=exp2)", "has a gain of its own"),
+            ("sDCG(variant=jiang2016, gain=exp2)", "always has gain 2"),
             ("sDCG(repeats=never)", "every | first"),
             ("sDCG(scan=all)", "k | recorded"),
             ("sDCG(summary=mean)", "final | average | best | last"),
-            ("sDCG(rel=1, level=2)", "rel or level"),
+            ("sDCG(rel=1, level=2)", "rel and level"),
             ("sRBP(b=1.5)", "from 0 to 1"),
             ("sRBP(p=1)", "below 1"),
             ("QueriesToGain(wanted=0)", "above 0"),
         ],
     )
-    def test_what_makes_no_sense_is_refused(self, text: str, message: str) -> None:
+    def test_invalid_parameters(self, text: str, message: str) -> None:
         with pytest.raises(UsageError, match=message.replace("|", r"\|")):
             parse(text)
 
@@ -87,8 +87,8 @@ class TestGain:
         assert score("sDCG(unjudged=condensed)@3", lists) == 2
         assert score("sDCG@3", lists, unjudged="condensed") == 2
 
-    def test_grades_of_appearances_stand_beside_judgments(self) -> None:
-        # a is the first document judged and has no grade of its own; that of b beats its judgment; c has one alone.
+    def test_grades_in_the_log_override_judgments(self) -> None:
+        # a is judged and has no grade in the log; b's grade overrides its judgment; c has only a grade.
         log = replace(sessions_from_lists({"s": [["a", "b", "c", "d"]]}), grade=np.array([np.nan, 1.0, 2.0, np.nan]))
         found = evaluate_sessions({"s": {"a": 3, "b": 3}}, log, "sDCG(base=2)@4").by_query("sDCG(base=2)@4")["s"]
         assert found == pytest.approx(3 + 1 / (1 + 1) + 2 / (1 + math.log2(3)))
@@ -105,8 +105,8 @@ class TestGain:
 
 
 class TestIdealQueries:
-    def test_and_on(self) -> None:
-        """A million ideal queries for each session; they are not all in memory together."""
+    def test_long_ideal_sessions(self) -> None:
+        """A million ideal queries per session do not all have to fit in memory."""
         sessions = sessions_from_lists({f"s{i}": [["a"]] for i in range(5)}, {f"s{i}": "t" for i in range(5)})
         measure = "nsDCG(ideal_queries=1000000, query_base=2)@5"
         found = evaluate_sessions({"t": {"a": 2}}, sessions, measure)
@@ -115,10 +115,10 @@ class TestIdealQueries:
 
     def test_longer_sessions_are_refused_by_name(self) -> None:
         sessions = sessions_from_lists({"s1": [["a"]], "s2": [["a"], ["a"], ["a"]]}, {"s1": "t", "s2": "t"})
-        with pytest.raises(InputError, match=r"at most 2 queries, found 3 in session 's2'"):
+        with pytest.raises(InputError, match=r"session 's2' has 3 queries, more than ideal_queries"):
             evaluate_sessions({"t": {"a": 1}}, sessions, "nsDCG(ideal_queries=2)@5")
 
-    def test_there_is_nothing_to_go_on_with_by_query(self) -> None:
+    def test_ideal_queries_with_judgments_by_query(self) -> None:
         with pytest.raises(UsageError, match="by topic or session"):
             evaluate_sessions({"s_1": {"a": 1}}, sessions_from_lists({"s": [["a"]]}), "nsDCG(ideal_queries=2)@5")
 
@@ -143,7 +143,7 @@ class TestOthers:
         assert found.mean("InstanceRecall") == pytest.approx(1 / 3)
 
 
-def test_a_grade_of_0_is_a_judgment_where_lower_ones_are_none():
+def test_grade_0_is_judged_if_negative_grades_are_not():
     measure = parse("DocumentsToFirst")
     assert measure.score_session([[0, 0, 2]], negative="unjudged", unjudged="condensed") == 3.0
     assert measure.score_session([[-1, 0, None, 2]], negative="unjudged", unjudged="condensed") == 2.0
@@ -153,14 +153,14 @@ def test_a_grade_of_0_is_a_judgment_where_lower_ones_are_none():
 class TestNormalisedByQuery:
     """Section 2.2 of the article: each query's vector is divided by its ideal vector."""
 
-    def test_it_has_a_formula_of_its_own(self):
+    def test_formula(self):
         formulas = [Help.of(parse(name)).paragraphs("Formula")[0] for name in ("nsDCG", "nsDCG(normalise=query)")]
         assert formulas[0] == "nsDCG = sDCG of the session / sDCG of the ideal session"
         assert "w[q] * DCG[q] / idealDCG[q]" in formulas[1]
 
     @pytest.mark.parametrize("parameters", ["normalise=query, summary=average", "ideal_queries=3, normalise=query"])
     def test_refused(self, parameters: str) -> None:
-        with pytest.raises(UsageError, match="normalise=query has an ideal list a query, and no ideal session, found"):
+        with pytest.raises(UsageError, match="normalise=query cannot be combined with"):
             parse(f"nsDCG({parameters})@2")
 
     def test_curves_are_of_whole_sessions(self) -> None:

@@ -1,4 +1,4 @@
-"""Names of other tools: which of our measures they are, and what is said where there is none."""
+"""Names of other tools: our equivalents, and errors for names without one."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def test_names_of_trec_eval(theirs: str, ours: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["P", "G", "binG", "Rprec"])
-def test_what_both_call_the_same(name: str) -> None:
-    """Without a prefix it is ours; with one it is what trec_eval means by it."""
+def test_names_shared_with_trec_eval(name: str) -> None:
+    """Without a prefix it is our measure; with one, trec_eval's."""
     assert texts(f"trec_eval:{name}") == ([f"P@{k}" for k in CUTOFFS] if name == "P" else [name])
     if name == "P":
-        assert said("P").startswith("P: expected a cutoff, found none")
+        assert said("P").startswith("P: a cutoff is required")
     else:
         assert translation_of(name) is None
 
@@ -111,7 +111,7 @@ def test_every_name_of_the_tables_is_one_of_ours() -> None:
     assert all(texts(f"trec_eval:{name}") for name in trec_eval.NAMES)
 
 
-def test_what_we_say_is_a_name_of_trec_eval_reads_back() -> None:
+def test_names_in_trec_eval_read_back() -> None:
     for name, (whole, with_at) in trec_eval.trec_eval_forms().items():
         measure = MEASURES[name]
         if whole is not None:
@@ -135,10 +135,10 @@ def test_groups() -> None:
     assert {text.split("@")[0].split("(")[0] for text in without} == {"RBP", "RBPResidual", "Unjudged"}
 
 
-def test_several_where_one_is_wanted() -> None:
+def test_several_instead_of_one() -> None:
     with pytest.raises(UsageError) as caught:
         parse("P.5,10")
-    assert str(caught.value) == "measure: expected one, found 'P.5,10', which stands for 2\nhint: one of them is P@5"
+    assert str(caught.value) == "measure: 'P.5,10' denotes 2 measures, not one\nhint: the first is P@5"
 
 
 def test_repetitions_are_dropped_whatever_their_names() -> None:
@@ -246,24 +246,25 @@ def test_names_of_others(theirs: str, ours: str) -> None:
 # -- What is refused ---------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "P_5@10": "P_5@10: trec_eval's names take no @",
+    "P_5@10": "P_5@10: names of trec_eval take no @",
     "P_five": "P: expected a number, found 'five'",
     "P_0": "P: cutoff: expected a whole number from 1 to 2^53, found 0",
-    "P_": "P_: expected parameters after '_', found nothing",
-    "ndcg_cut_23.4": "ndcg_cut: expected whole cutoffs, found 23.4\nhint: trec_eval cuts it to 23: write ndcg_cut_23",
-    "ndcg_-1=2": "ndcg: expected whole grades from 0 on, found '-1'",
+    "P_": "P_: expected parameters after '_'",
+    "ndcg_cut_23.4": "ndcg_cut: expected integer cutoffs, found 23.4\n"
+    "hint: trec_eval truncates it to 23: write ndcg_cut_23",
+    "ndcg_-1=2": "ndcg: expected integer grades of at least 0, found '-1'",
     "set_F_-1": "set_F: expected a number of at least 0, found -1",
     "utility_1,2": "utility: expected four weights, found 2\nhint: for example utility_2,-1,0,0",
-    "utility_1,2,3,0.5": "utility: its fourth weight needs the size of the collection, of which trec_eval hears by -N\n"
+    "utility_1,2,3,0.5": "utility: the fourth weight requires the size of the collection, set by -N in trec_eval\n"
     "hint: write Utility(a=1, b=2, c=3, d=0.5, N=100000)",
-    "relstring_10": "relstring_10: has no equal here: it is a text of grades, no number\n"
-    "hint: what comes nearest is `gainful explain` with a query, which shows all grades",
-    "trec_eval:runid": "trec_eval:runid: has no equal here: it is the run's name, no number\n"
-    "hint: what comes nearest is the first column of every table",
-    "trec_eval:prefs_simp": "trec_eval:prefs_simp: has no equal here: it needs judgments of pairs, not grades\n"
-    "hint: what comes nearest is NDPM",
-    "rbp_p=0.9,1=2": "rbp_p=0.9,1=2: has no equal here: trec_eval scales gains by the highest of the table, whether a "
-    "document has it or not\nhint: what comes nearest is rbp_p=0.9 without a table",
+    "relstring_10": "relstring_10: no equivalent here: it is a string of grades, not a number\n"
+    "hint: the nearest is `gainful explain` with a query",
+    "trec_eval:runid": "trec_eval:runid: no equivalent here: it is the name of the run, not a number\n"
+    "hint: the nearest is the first column of every table",
+    "trec_eval:prefs_simp": "trec_eval:prefs_simp: no equivalent here: it requires judgments of pairs, not grades\n"
+    "hint: the nearest is NDPM",
+    "rbp_p=0.9,1=2": "rbp_p=0.9,1=2: no equivalent here: trec_eval scales gains by the highest in the table, "
+    "even if no document has it\nhint: the nearest is rbp_p=0.9 without a table",
     "trec_eval:nDCG@10": "trec_eval:nDCG@10: trec_eval has no such measure\nhint: without the prefix, nDCG@10 is ours",
     "trec_eval:recip_ranks": "trec_eval:recip_ranks: trec_eval has no such measure\n"
     "hint: did you mean recip_rank or rbp_resid?",
@@ -271,51 +272,51 @@ REFUSED = {
     "set_10": "unknown measure 'set_10'\nhint: did you mean SetP or SetR or SetF?",
     "pytrec_eval:unj_5": "pytrec_eval:unj_5: pytrec_eval has no such measure\n"
     "hint: trec_eval 10 has it: trec_eval:unj_5",
-    "pytrec_eval:ndcg_1=3": "pytrec_eval:ndcg_1=3: pytrec_eval reads no such parameters, found '1=3'\n"
+    "pytrec_eval:ndcg_1=3": "pytrec_eval:ndcg_1=3: pytrec_eval does not support parameters '1=3'\n"
     "hint: trec_eval does: trec_eval:ndcg_1=3",
-    "pytrec_eval:utility_1,2,3,0": "pytrec_eval:utility_1,2,3,0: pytrec_eval reads no such parameters, found "
+    "pytrec_eval:utility_1,2,3,0": "pytrec_eval:utility_1,2,3,0: pytrec_eval does not support parameters "
     "'1,2,3,0'\nhint: trec_eval does: trec_eval:utility_1,2,3,0",
     "ir_measures:ndcg_cut_10": "ir_measures:ndcg_cut_10: ir_measures has no such measure\nhint: did you mean nDCG?",
-    "ir_measures:alpha_nDCG": "ir_measures:alpha_nDCG: ir_measures computes alpha_nDCG only with cutoff, found none",
-    "ir_measures:SDCG@5": "ir_measures:SDCG@5: ir_measures computes SDCG only with max_rel, found none",
-    "ir_measures:RBP(p=0.8)": "ir_measures:RBP(p=0.8): ir_measures computes RBP only with rel, found none",
-    "ir_measures:P": "ir_measures:P: ir_measures computes P only with cutoff, found none",
-    "ir_measures:P@five": "ir_measures:P@five: expected what ir_measures reads, Name(parameter=value, ...)@x, found "
-    "'P@five'\nhint: words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
-    "ir_measures:nDCG(dcg=exp-log2)@10": "ir_measures:nDCG(dcg=exp-log2)@10: expected what ir_measures reads, "
-    "Name(parameter=value, ...)@x, found 'nDCG(dcg=exp-log2)@10'\n"
-    "hint: words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
+    "ir_measures:alpha_nDCG": "ir_measures:alpha_nDCG: alpha_nDCG of ir_measures requires cutoff",
+    "ir_measures:SDCG@5": "ir_measures:SDCG@5: SDCG of ir_measures requires max_rel",
+    "ir_measures:RBP(p=0.8)": "ir_measures:RBP(p=0.8): RBP of ir_measures requires rel",
+    "ir_measures:P": "ir_measures:P: P of ir_measures requires cutoff",
+    "ir_measures:P@five": "ir_measures:P@five: expected Name(parameter=value, ...)@x as in ir_measures, found "
+    "'P@five'\nhint: words need quotes: ir_measures:nDCG(dcg='exp-log2')@10",
+    "ir_measures:nDCG(dcg=exp-log2)@10": "ir_measures:nDCG(dcg=exp-log2)@10: expected Name(parameter=value, ...)@x "
+    "as in ir_measures, found 'nDCG(dcg=exp-log2)@10'\n"
+    "hint: words need quotes: ir_measures:nDCG(dcg='exp-log2')@10",
     "ir_measures:nDCG(dcg='exp')@10": "ir_measures:nDCG(dcg='exp')@10: dcg: expected 'log2' | 'exp-log2', found 'exp'",
-    "ir_measures:nDCG(dcg='exp-log2', gains={1:2})@10": "ir_measures:nDCG(dcg='exp-log2', gains={1:2})@10: ir_measures "
-    "computes no nDCG with both gains and dcg\nhint: leave one of them out",
-    "ir_measures:nDCG(gains={1:0.5})": "ir_measures:nDCG(gains={1:0.5}): gains: expected whole gains of whole grades, "
-    "as in {1:1,2:10}, found {1: 0.5}",
+    "ir_measures:nDCG(dcg='exp-log2', gains={1:2})@10": "ir_measures:nDCG(dcg='exp-log2', gains={1:2})@10: gains "
+    "and dcg cannot be combined in ir_measures\nhint: leave one of them out",
+    "ir_measures:nDCG(gains={1:0.5})": "ir_measures:nDCG(gains={1:0.5}): gains: expected integer gains for integer "
+    "grades, as in {1:1,2:10}, found {1: 0.5}",
     "ir_measures:P(judged_only=1)@5": "ir_measures:P(judged_only=1)@5: judged_only: expected False | True, found 1",
     "ir_measures:P(rel=True)@5": "ir_measures:P(rel=True)@5: rel: expected a whole number, found True",
     "ir_measures:P@5.0": "ir_measures:P@5.0: cutoff: expected a whole number, found 5.0",
     "ir_measures:SetF(beta='a')": "ir_measures:SetF(beta='a'): beta: expected a number, found 'a'",
     "ir_measures:SetF(beta=-1.0)": "ir_measures:SetF(beta=-1.0): beta: expected a number of at least 0, found -1.0",
     "ir_measures:nDCG(gains={-1:1})": "ir_measures:nDCG(gains={-1:1}): gains: expected grades of at least 0, found -1",
-    "ir_measures:P(**{'rel':2})@5": "ir_measures:P(**{'rel':2})@5: expected what ir_measures reads, "
-    "Name(parameter=value, ...)@x, found 'P(**{'rel':2})@5'\n"
-    "hint: words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
-    "ir_measures:NumQ(rel=2)": "ir_measures:NumQ(rel=2): ir_measures gives NumQ no parameter 'rel'\n"
+    "ir_measures:P(**{'rel':2})@5": "ir_measures:P(**{'rel':2})@5: expected Name(parameter=value, ...)@x "
+    "as in ir_measures, found 'P(**{'rel':2})@5'\n"
+    "hint: words need quotes: ir_measures:nDCG(dcg='exp-log2')@10",
+    "ir_measures:NumQ(rel=2)": "ir_measures:NumQ(rel=2): NumQ of ir_measures has no parameter 'rel'\n"
     "hint: it takes none",
-    "ir_measures:P(5)": "ir_measures:P(5): expected what ir_measures reads, Name(parameter=value, ...)@x, found "
-    "'P(5)'\nhint: words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
-    "ir_measures:nDCG(rel=2)": "ir_measures:nDCG(rel=2): ir_measures gives nDCG no parameter 'rel'\n"
+    "ir_measures:P(5)": "ir_measures:P(5): expected Name(parameter=value, ...)@x as in ir_measures, found "
+    "'P(5)'\nhint: words need quotes: ir_measures:nDCG(dcg='exp-log2')@10",
+    "ir_measures:nDCG(rel=2)": "ir_measures:nDCG(rel=2): nDCG of ir_measures has no parameter 'rel'\n"
     "hint: it takes cutoff, dcg, gains, judged_only",
-    "ranx:hits@10": "ranx:hits@10: has no equal here: ranx takes the mean of this count\n"
-    "hint: what comes nearest is NumRelRet, which adds it up over queries",
-    "ranx:rbp": "ranx:rbp: ranx wants a persistence, found none\nhint: write ranx:rbp.95",
+    "ranx:hits@10": "ranx:hits@10: no equivalent here: ranx averages this count\n"
+    "hint: the nearest is NumRelRet, which sums it over queries",
+    "ranx:rbp": "ranx:rbp: a persistence is required\nhint: write ranx:rbp.95",
     "ranx:ndcg.5": "ranx:ndcg.5: ranx has no such measure\nhint: did you mean ndcg or dcg or ndcg_burges?",
     "ranx:nDCG@10": "ranx:nDCG@10: ranx has no such measure\nhint: without the prefix, nDCG is ours",
-    "ranx:ndcg@ten": "ranx:ndcg@ten: expected metric@k-lN as ranx reads it, found 'ndcg@ten'\n"
+    "ranx:ndcg@ten": "ranx:ndcg@ten: expected metric@k-lN as in ranx, found 'ndcg@ten'\n"
     "hint: for example ranx:ndcg@10-l2",
-    "ranx:bpref@10": "ranx:bpref@10: ranx computes bpref of whole lists, whatever the cutoff\nhint: write ranx:bpref",
+    "ranx:bpref@10": "ranx:bpref@10: bpref has no cutoff in ranx\nhint: write ranx:bpref",
     "ranks:ndcg": "measure: expected trec_eval: | pytrec_eval: | ir_measures: | ranx: | ntcireval: before another "
     "tool's name, found 'ranks:ndcg'\nhint: did you mean ranx?",
-    "ranx:": "ranx: expected a name of a measure after the colon, found nothing",
+    "ranx:": "ranx: expected the name of a measure after the colon",
 }
 
 
@@ -325,9 +326,9 @@ def test_messages(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*trec_eval.WITHOUT_EQUAL])
-def test_what_has_no_equal_says_why_and_what_comes_nearest(name: str) -> None:
-    assert ": has no equal here: " in said(name)
-    assert "hint: what comes nearest is " in said(name)
+def test_names_without_an_equivalent_have_a_reason_and_a_hint(name: str) -> None:
+    assert ": no equivalent here: " in said(name)
+    assert "hint: the nearest is " in said(name)
 
 
 @dataclass(frozen=True)
@@ -366,9 +367,9 @@ def test_settings() -> None:
     assert setting.flags == "--like trec_eval-9 --missing zero --recall-cut round --scale 4"
     assert setting.policy == Policy.like("trec_eval-9", missing="zero", recall_cut="round")
     assert Setting("a tool", None, {"ties": "input"}).policy == Policy(ties="input")
-    assert str(Setting("a tool")) == "The number of a tool: the defaults."
+    assert str(Setting("a tool")) == "To reproduce a tool: the defaults."
     assert str(Setting("a tool", "trec_eval-10", note="and so on")) == (
-        "The number of a tool: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); and so on."
+        "To reproduce a tool: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); and so on."
     )
 
 
@@ -413,7 +414,7 @@ Grades = dict[str, int]
 
 
 def gains_of(qrels: Grades, ranking: list[str], level: int) -> list[int]:
-    """What ranx adds up: grades from the level on, in list order."""
+    """The gains in ranx: grades at or above the level, in list order."""
     return [qrels.get(document, 0) if qrels.get(document, 0) >= level else 0 for document in ranking]
 
 
@@ -509,7 +510,7 @@ MADE_UP = {str(seed): made_up(seed) for seed in range(20)}
 
 
 def evaluated(measures: list[str], grades: Callable[[Grades], Grades] = dict) -> Evaluation:
-    """All that is made up, each as a query."""
+    """Random cases, each as a query."""
     judged = {query: grades(qrels) for query, (qrels, _, _) in MADE_UP.items()}
     run = {query: scores for query, (_, scores, _) in MADE_UP.items()}
     return evaluate(judged, run, measures, policy=Policy(ties="input"))
@@ -534,7 +535,7 @@ def test_ranx_of_whole_lists(metric: str, level: int) -> None:
 
 
 def test_ranx_rbp() -> None:
-    """Where grades are 0 and 1 it is the same number; else it is the highest grade times ours with gain=scaled."""
+    """With grades 0 and 1 the values are equal; otherwise it is the highest grade times ours with gain=scaled."""
 
     def binary(qrels: Grades) -> Grades:
         return {document: min(grade, 1) for document, grade in qrels.items()}
@@ -547,7 +548,7 @@ def test_ranx_rbp() -> None:
 
 
 def test_the_same_small_case_in_several_tools() -> None:
-    """Numbers that the tools themselves gave for one case; the third document is not judged."""
+    """Values printed by the tools for one case; the third document is unjudged."""
     qrels, run = {"q": {"d1": 2, "d2": 0, "d3": 1, "d4": 1}}, {"q": ["d3", "d2", "x", "d1"]}
     expected = {
         "trec_eval:ndcg": 0.594505,
@@ -578,7 +579,7 @@ def test_the_same_small_case_in_several_tools() -> None:
         ("nDCG(dcg='exp-log2')@10", "ir_measures:nDCG(dcg='exp-log2')@10 is nDCG(gain=exp2)@10 here"),
     ],
 )
-def test_what_is_written_as_elsewhere_is_recognised(text: str, hint: str) -> None:
+def test_syntax_of_other_tools_is_recognised(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as error:
         parse(text)
     assert error.value.hint == hint

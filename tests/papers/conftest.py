@@ -1,4 +1,4 @@
-"""What tests of papers share: the real collections, and what stands in a section."""
+"""Fixtures for tests of papers: the real collections, and a reader of sections."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Sections = Study | tuple[Section, ...]
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real collections; what asks for it is skipped where there is none."""
+    """Return the folder of real collections, or skip the test."""
     if not SHARED_DATA.is_dir():
         pytest.skip("no real collections beside the checkout (../shared/data)")
     return SHARED_DATA
 
 
 class Reading:
-    """What stands in the sections of a paper; a section may be given itself, or where it is and its name."""
+    """Reader of sections; a section is given directly, or by a container and its name."""
 
     @staticmethod
     def section(of: Sections, name: str) -> Section:
         return next(each for each in (of.sections if isinstance(of, Study) else of) if each.name == name)
 
     def rows(self, of: Section | Sections, *name_and_title: str) -> list[dict[str, Any]]:
-        """The rows of the table for machines whose title begins so, by column."""
+        """Return the rows, by column, of the machine-readable table whose title starts with this text."""
         *name, title = name_and_title
         found = self._found(of, *name)
         [table] = [each for each in Page("papers", found.parts).tables_for_machines if each.title.startswith(title)]
@@ -40,7 +40,7 @@ class Reading:
         return [dict(zip(names, row, strict=True)) for row in table.rows]
 
     def claims(self, of: Section | Sections, *name: str) -> dict[str, tuple[str, str, str]]:
-        """By what they are of: what the paper says, what was found, and the verdict."""
+        """Return the paper's statement, the result and the verdict of each claim, by subject."""
         found = self._found(of, *name)
         return {
             row["what"]: (row["the paper says"], row["gainful finds"], row["verdict"])
@@ -58,5 +58,5 @@ class Reading:
 
 @pytest.fixture(scope="session")
 def reading() -> Reading:
-    """Reads the sections of a paper."""
+    """Return a reader of sections."""
     return Reading()

@@ -1,4 +1,4 @@
-"""What stands in the sections of a paper: tables for machines, claims with all their columns, text."""
+"""Contents of the sections of a paper: machine-readable tables, complete claims, and text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What dellamea2004's statements are held against: its own data, other data, and data that cannot tell."""
+"""Verdicts of dellamea2004 on its own data, on other data, and on data that cannot decide."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def found() -> Experiment:
 class TestWhoseData:
     def test_other_data(self, found: Experiment) -> None:
         assert not found.is_own
-        assert "orientation only" in found.data
+        assert "comparison only" in found.data
         verdicts = {row["verdict"] for row in rows_of(systems_section(found), "Systems")}
         assert verdicts == {"other data"}
 
@@ -47,8 +47,8 @@ class TestWhoseData:
         """Known by topics, runs, relevant documents and depth."""
         own = as_own(found)
         assert own.is_own
-        assert "the paper's own data" in own.data
-        assert "manual runs that it does not name" in own.data
+        assert "the paper's data" in own.data
+        assert "unnamed manual runs" in own.data
         for changed in ({"relevant": 4727}, {"queries": own.queries[1:]}, {"systems": replace(own.systems, depth=999)}):
             assert not replace(own, **changed).is_own  # type: ignore[arg-type]
 
@@ -65,7 +65,7 @@ class TestWhoseData:
         }
         own = run_experiment(Judged(Qrels.from_dict(judgments), Policy()), lists, (), None, 2, 0, 1)
         assert own.is_own_collection and not own.is_own
-        assert "the paper's own collection (same collection, 5 of 129 runs;" in own.data
+        assert "the paper's collection (TREC-8 ad hoc; same collection, 5 of 129 runs;" in own.data
         rows = claims_of(systems_section(own), "Systems")
         assert rows["systems"] == ("129", "5", "same collection")
         assert {verdict for *_, verdict in rows.values()} == {"same collection"}
@@ -92,7 +92,7 @@ class TestWhoseData:
             return " ".join(part for part in section.parts if isinstance(part, str))
 
         assert 'The paper has 19 Worst, "systematically performing worse than median precision' in paragraphs(own, 2)
-        assert "by that rule there are 2 here." in paragraphs(own, 2)
+        assert "by that rule 2 systems are Worst here." in paragraphs(own, 2)
         assert "The paper has 19 Worst" not in paragraphs(own, 19)
         assert "The paper has 19 Worst" not in paragraphs(found, 2)  # other data
 
@@ -101,7 +101,7 @@ class TestWhoseData:
         own = as_own(found)
         rows = claims_of(systems_section(own), "Systems")
         assert rows["systems"] == ("129", "129", "agrees")
-        assert rows["systems that remain"] == ("109", "16", "differs")
+        assert rows["remaining systems"] == ("109", "16", "differs")
         assert rows["Best systems"] == ("7", "9", "other data")
         taus = claims_of(table_3(own), "Correlations")
         assert {verdict for what, (_, _, verdict) in taus.items() if "ADM''" in what} == {"other data"}
@@ -109,7 +109,7 @@ class TestWhoseData:
         sets = claims_of(table_4(own), "Correlations")
         assert sets["set 6, ADM'"][2] == "differs"
         assert sets["set 6, ADM''"][2] == "other data"
-        assert not any(what.startswith("set ") for what in claims_of(table_4(own), "What the paper concludes"))
+        assert not any(what.startswith("set ") for what in claims_of(table_4(own), "Conclusions of the paper"))
 
     def test_they_agree_where_they_are_the_same(self, found: Experiment) -> None:
         """Two orders of 109 systems with 365 of 5,886 pairs exchanged have the tau of ADM' and AvgPrec: .876."""
@@ -207,7 +207,7 @@ class TestWhatCannotBeTold:
 
     def test_the_best_system(self, found: Experiment) -> None:
         """By all reference measures the last one; ADM'' has another one first, or the same, or all are equal."""
-        title, what = "The best system", "the best system by all three reference measures"
+        title, what = "The best system", "best system by all three reference measures"
 
         def claim(by_adm: Any, by_others: Any) -> tuple[str, str, str]:
             given = grouped(found, {"Normal": [0.0, 1.0, 2.0, 3.0]})
@@ -216,7 +216,7 @@ class TestWhatCannotBeTold:
 
         assert claim([0, 3, 1, 2], [0, 1, 2, 3])[1:] == ("Normal3: rank 2 of 4 by ADM''", "holds")
         assert claim([0, 1, 2, 3], [0, 1, 2, 3])[1:] == ("Normal3: rank 1 of 4 by ADM''", "not seen")
-        assert claim([0, 1, 2, 3], [1, 1, 1, 1])[1:] == ("several are equally good", "not seen")
+        assert claim([0, 1, 2, 3], [1, 1, 1, 1])[1:] == ("several are equal", "not seen")
 
     def test_another_one_is_best_by_each(self, found: Experiment) -> None:
         given = grouped(found, {"Normal": [0.0, 1.0, 2.0]})
@@ -227,11 +227,11 @@ class TestWhatCannotBeTold:
     def test_one_document(self) -> None:
         lists = {name: {q: each[q][:1] for q in JUDGMENTS} for name, each in LISTS.items() if name != "s04"}
         text = str(systems_section(experiment(lists)).parts[0])
-        assert "Every system has 1 document, the longest list, for every judged query." in text
+        assert "Every system retrieves 1 document, the longest list, for every judged query." in text
 
 
 def test_measures_keep_nothing_beside_the_runs() -> None:
-    """What measures work out of a run is several times the run: of 129 runs it was a gigabyte."""
+    """Caches of measures are several times the size of a run: a gigabyte for 129 runs."""
     prepared = Judged(Qrels.from_dict(JUDGMENTS), Policy())
     lists, _ = read_lists(prepared, LISTS, 1)
     before = {name: set(vars(each.graded)) for name, each in lists.items()}

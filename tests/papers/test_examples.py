@@ -1,4 +1,4 @@
-"""What needs no data: every number that a paper prints agrees, but for those that are named here."""
+"""Examples without data: every printed number agrees, except those named here."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Equation 2": (
             1,
             {
-                "b = e": ("ranks 1, 2, 3: 1.00, 1.44, 0.91 of it", "fails"),
-                "b = 10": ("ranks 1, 2, 3: 1.00, 3.32, 2.10 of it", "fails"),
+                "b = e": ("at ranks 1, 2, 3: 1.00, 1.44, 0.91", "fails"),
+                "b = 10": ("at ranks 1, 2, 3: 1.00, 3.32, 2.10", "fails"),
             },
         ),
         "Sections 3 and 4": (
             8,
             {
-                "3.7: 13 points, per cent": ("33%", "not seen"),
+                "3.7: 13 points, %": ("33%", "not seen"),
                 "4: differences at level 1": ("AvP: 4.2 points, 42% of the worst", "not seen"),
                 "4: more documents to read with the others": ("30%, 82%, 100%", "fails"),
             },
@@ -53,12 +53,12 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
             6,
             {
                 "ranks that would be boosted, b = 10": ("2 to 9", "erratum"),
-                "jarvelin2000: log_b i from rank 2 on": ("it does", "fails"),
+                "jarvelin2000: log_b i for ranks ≥ 2": ("it does", "fails"),
             },
         ),
     },
     "jarvelin2008": {
-        "Section 2.1": (1, {"2008": ("those at ranks 2 3 4 5 6 7 8 9 10", "erratum")}),
+        "Section 2.1": (1, {"2008": ("only ranks 2 3 4 5 6 7 8 9 10", "erratum")}),
         "Section 2.2": (2, {}),
         "Section 3": (4, {}),
         "Section 3.1": (5, {"range of the base of the query discount": ("1.5 <= bq <= 10", "erratum")}),
@@ -67,7 +67,7 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
             {
                 "DCG', b = 4": ("3.00 4.33 6.01 6.01 6.01 6.44 7.28 8.08 9.24 9.24", "erratum"),
                 "discount in formula (2)": ("1 + log_b j", "erratum"),
-                "reference of the original DCG and of its normalisation": ("[5]", "erratum"),
+                "reference for the original DCG and its normalisation": ("[5]", "erratum"),
             },
         ),
     },
@@ -91,7 +91,7 @@ EXAMPLES: dict[str, dict[str, tuple[int, dict[str, tuple[str, str]]]]] = {
         "Table 2": (21, {"IRS1 E": ("0.83", "erratum")}),
         "Figure 6": (6, {}),
         "SRS and URS": (4, {"based on binary relevance": ("URS'", "erratum")}),
-        "Conclusions": (0, {"higher ADM, while the other's scores can be used to rank": ("IRS2", "erratum")}),
+        "Conclusions": (0, {"higher ADM, although the other's scores are useful for ranking": ("IRS2", "erratum")}),
     },
 }
 

@@ -31,10 +31,10 @@ Lists = dict[str, list[str]]
 def test_the_discount_boosts_ranks_below_its_base(reading: Any) -> None:
     found = reading.section(examples(), "Equation 2")
     notes = [note for part in found.parts if isinstance(part, Table) for note in part.notes]
-    assert notes == ["b = 2: but ranks 1 and 2 have the same share"]
+    assert notes == ["b = 2: but ranks 1 and 2 have equal shares"]
     [sentence] = [part for part in found.parts if isinstance(part, str)]
     assert "0.30, 0.48, 0.60, 0.70, 0.78, 0.85, 0.90, 0.95, 1.00" in sentence
-    assert "DCG'[2] = 9.64 where CG'[2] = 5" in sentence  # 3 + 2 / log10(2)
+    assert "DCG'[2] = 9.64, although CG'[2] = 5" in sentence  # 3 + 2 / log10(2)
 
 
 # The study, against plain Python.
@@ -61,7 +61,7 @@ def studied(qrels: Grades, runs: dict[str, Lists], **options: str) -> Study:
 
 @cache
 def random_study() -> Study:
-    """What several tests look into."""
+    """Results shared by several tests."""
     return studied(*random_case(6))
 
 
@@ -130,7 +130,7 @@ def test_table_1_has_average_precision_by_level_and_differences(reading: Any) ->
             assert row["AvP"] == pytest.approx(mean)
             if run != "three":
                 assert row["points"] == pytest.approx(100 * (mean - means["three"]))
-                assert row["per cent"] == pytest.approx(100 * (mean / means["three"] - 1))
+                assert row["percent"] == pytest.approx(100 * (mean / means["three"] - 1))
 
 
 def test_table_1_has_friedmans_test_by_level(reading: Any) -> None:
@@ -181,7 +181,7 @@ def test_figure_1_has_a_chart_a_level_with_all_values_beside(reading: Any) -> No
             assert list(line.y) == [values[line.name, level, recall] for recall in line.x]
         gaps = [max(values) - min(values) for values in zip(*(line.y for line in plot.lines), strict=True)]
         widest.append(f"{max(gaps):.3f}")
-    assert reading.claims(found)["distance of the curves"][1] == ", ".join(widest)
+    assert reading.claims(found)["distance between the curves"][1] == ", ".join(widest)
 
 
 WEIGHTS = {"A": [0.0, 0.0, 2.0, 3.0], "B": [0.0, 0.0, 0.0, 3.0]}
@@ -258,8 +258,8 @@ def test_weights_of_other_scales(reading: Any) -> None:
     found = studied(*random_case(9, highest=2)).sections
     figure = reading.section(found, "Figure 2")
     assert [plot.title for plot in reading.plots(figure)] == ["2B: CG, level 2 (0-0-2)"]
-    assert any(isinstance(part, str) and "is both A and B" in part for part in figure.parts)
-    assert "2B, not 2A: distance to ideal" not in reading.claims(found, "Section 3.6")
+    assert any(isinstance(part, str) and "so A and B are equal" in part for part in figure.parts)
+    assert "2B, not 2A: distance from ideal" not in reading.claims(found, "Section 3.6")
 
 
 def test_a_level_that_no_document_has_makes_no_panel(reading: Any) -> None:
@@ -271,7 +271,9 @@ def test_a_level_that_no_document_has_makes_no_panel(reading: Any) -> None:
     }
     found = studied(without, runs).sections
     assert [plot.title for plot in reading.plots(found, "Figure 2")] == ["2B: CG, level 3 (0-0-0-3)"]
-    assert any(isinstance(part, str) and "is both A and B" in part for part in reading.section(found, "Figure 3").parts)
+    assert any(
+        isinstance(part, str) and "so A and B are equal" in part for part in reading.section(found, "Figure 3").parts
+    )
     assert [row["relevant"] for row in reading.rows(found, "Table 1", "Friedman's test")] == [
         "grade 1",
         "grade 3",
@@ -300,7 +302,7 @@ OF_BASES = {
         "order of runs, bases 2 and 10",
     )
 }
-OF_THE_HIGHEST = {"distance to ideal", "the same, proportional"}
+OF_THE_HIGHEST = {"distance from ideal", "the same, proportional"}
 
 
 def test_a_baseline_that_nobody_chose_decides_nothing(reading: Any) -> None:
@@ -311,8 +313,8 @@ def test_a_baseline_that_nobody_chose_decides_nothing(reading: Any) -> None:
     says, finds, verdict = reading.claims(found, "Table 1")[what]
     assert (says, finds) == reading.claims(chosen, "Table 1")[what][:2]
     assert verdict == "not seen"
-    notes = {row["what"]: row["note"] for row in reading.rows(found, "Table 1", "What the paper says")}
-    assert str(notes[what]).startswith("it depends on the baseline, which is the first run here: --baseline")
+    notes = {row["what"]: row["note"] for row in reading.rows(found, "Table 1", "Statements about")}
+    assert str(notes[what]).startswith("depends on the baseline, here the first run; choose one with --baseline")
 
 
 def test_gains_that_are_equally_large_at_two_levels_decide_nothing(reading: Any) -> None:
@@ -325,7 +327,7 @@ def test_gains_that_are_equally_large_at_two_levels_decide_nothing(reading: Any)
     found = reading.claims(studied(qrels, runs, baseline="one").sections, "Table 1")
     assert found["largest gain over the baseline"][1:] == ("at grade 1 and grade 2", "not seen")
     assert found["best - worst, points"][1:] == ("50.0, 50.0", "not seen")
-    assert reading.claims(studied(qrels, runs).sections, "Figure 1")["distance of the curves"][2] == "not seen"
+    assert reading.claims(studied(qrels, runs).sections, "Figure 1")["distance between the curves"][2] == "not seen"
 
 
 def test_p_too_small_to_be_told_apart_decide_nothing(reading: Any) -> None:
@@ -348,11 +350,11 @@ def test_differences_of_the_papers_table_1(reading: Any) -> None:
     found = reading.claims(examples(), "Sections 3 and 4")
     assert found["3.5: best at every level"] == ("WSYN/e", "WSYN/e", "agrees")
     notes = {
-        row["what"]: row["note"] for row in reading.rows(examples(), "Sections 3 and 4", "The paper's own figures")
+        row["what"]: row["note"] for row in reading.rows(examples(), "Sections 3 and 4", "Consistency of the paper")
     }
     shares = [100 * (best / worst - 1) for best, worst in ((14.3, 10.1), (29.3, 21.1), (41.0, 22.2))]
     said = ", ".join(f"{share:.0f}" for share in shares)
-    assert notes["3.5: best - worst, points"] == f"not so in per cent of the worst: {said}"
+    assert notes["3.5: best - worst, points"] == f"not as a percentage of the worst: {said}"
 
 
 def test_what_is_by_level_has_a_stamp_of_its_own(tmp_path: Path) -> None:
@@ -390,13 +392,13 @@ def test_rounding_decides_nothing(reading: Any) -> None:
     found = studied(qrels, runs).sections
     for name, figure in (("Section 3.6", 2), ("Section 3.7", 3)):
         of = reading.claims(found, name)
-        assert of[f"{figure}B, not {figure}A: distance to ideal"][1:] == ("1.0, not 1.0 points", "not seen")
+        assert of[f"{figure}B, not {figure}A: distance from ideal"][1:] == ("1.0, not 1.0 points", "not seen")
         assert of[f"{figure}B, not {figure}A: the same, proportional"][1:] == ("100, not 43%", "holds")
         assert str(of[f"{figure}A: best - worst, points"][1]).startswith("no run is ahead at rank")
 
 
 def test_another_base_that_reverses_a_significant_difference_or_does_not(reading: Any) -> None:
-    """A document at rank 1, or two from rank 2 on: 1 against 1 / log 9 + 1 / log 10 with another base each."""
+    """A document at rank 1, or two at ranks ≥ 2: 1 against 1 / log 9 + 1 / log 10 with another base each."""
     what, says = "3B: order of runs, bases 2 and 10", "findings are similar"
     qrels: Grades = {f"q{i}": {"a": 3, "b": 3, "c": 2, "d": 1} for i in range(8)}
     early = {query: ["a"] for query in qrels}
@@ -426,13 +428,13 @@ def test_a_level_of_queries_that_nobody_answers_is_not_tested(reading: Any) -> N
     section = reading.section(found, "Table 1")
     *_, row = reading.rows(section, "Friedman's test")
     assert row["queries"] == 0
-    assert {row[name] for name in ("Friedman F", "p", "p value", "pairs **", "pairs *", "who beats whom")} == {None}
+    assert {row[name] for name in ("Friedman F", "p", "p value", "pairs **", "pairs *", "significant pairs")} == {None}
     [table] = [part for part in section.parts if isinstance(part, Table) and part.title == "Friedman's test"]
-    assert table.notes[-1] == "grade 3: no query for which every run has a score, nothing is tested"
+    assert table.notes[-1] == "grade 3: no query is scored for every run, so nothing is tested"
     of = reading.claims(section)
     assert of["best - worst, points"][1:] == ("75.0, 50.0, -", "not seen")
     assert of["Friedman's p by level"][1:] == ("too few queries to test", "not seen")
-    assert reading.claims(found, "Figure 1")["distance of the curves"][1:] == ("0.750, 0.500, -", "not seen")
+    assert reading.claims(found, "Figure 1")["distance between the curves"][1:] == ("0.750, 0.500, -", "not seen")
     for each in found.sections:
         assert "nan" not in render_text(Page("papers", each.parts))
 
@@ -441,9 +443,9 @@ def test_identical_runs_decide_nothing_between_runs(reading: Any) -> None:
     qrels, runs = random_case(20)
     found = studied(qrels, {"one": runs["one"], "two": runs["one"]})
     assert undecided_of(reading, found, "Table 1") == IN_TABLE_1
-    assert undecided_of(reading, found, "Figure 1") == {"distance of the curves"}
+    assert undecided_of(reading, found, "Figure 1") == {"distance between the curves"}
     assert undecided_of(reading, found, "Section 3.7") == OF_BASES
-    # What is between runs and the ideal can be seen.
+    # Claims about runs and the ideal are decided.
     of = reading.claims(found, "Section 3.6")
     assert [of[f"2B, not 2A: {what}"][2] for what in sorted(OF_THE_HIGHEST)] == ["holds", "not seen"]
 
@@ -452,7 +454,7 @@ def test_runs_without_judged_documents_decide_nothing(reading: Any) -> None:
     qrels, _ = random_case(21)
     found = studied(qrels, {name: {query: [f"{name}{i}" for i in range(9)] for query in qrels} for name in "xy"})
     assert undecided_of(reading, found, "Table 1") == IN_TABLE_1
-    assert undecided_of(reading, found, "Figure 1") == {"distance of the curves"}
+    assert undecided_of(reading, found, "Figure 1") == {"distance between the curves"}
     assert undecided_of(reading, found, "Section 3.6") == {f"2B, not 2A: {what}" for what in OF_THE_HIGHEST}
     assert undecided_of(reading, found, "Section 3.7") == OF_BASES | {f"3B, not 3A: {what}" for what in OF_THE_HIGHEST}
 
@@ -470,10 +472,12 @@ def test_one_query_is_not_tested(reading: Any) -> None:
 def test_best_and_worst_are_said_to_be_other_than_the_papers(reading: Any) -> None:
     found = studied(*random_case(23)).sections
     notes = {
-        row["what"]: row["note"] for name in ("Section 3.6", "Section 3.7") for row in reading.rows(found, name, "What")
+        row["what"]: row["note"]
+        for name in ("Section 3.6", "Section 3.7")
+        for row in reading.rows(found, name, "Readings from")
     }
     for figure in ("2A", "2B", "3B"):
-        assert "this of the best and the worst run" in str(notes[f"{figure}: best - worst, points"])
+        assert "here, the best and the worst run" in str(notes[f"{figure}: best - worst, points"])
     # 4 points at rank 50 are of the paper's best and worst.
     assert not notes["3A: best - worst, points"]
     assert "four other query types" in str(notes["2A: others below ideal, 20 to 100"])
@@ -536,7 +540,7 @@ def test_sections_are_called_as_in_the_paper(reading: Any) -> None:
     )
     skips = "queries without a document of the level are left out (undefined=skip)"
     notes = [part.notes for part in reading.section(found.sections, "Table 1").parts if isinstance(part, Table)]
-    assert any(note.startswith(f"empty: {skips}, whatever undefined is") for each in notes for note in each)
+    assert any(note.startswith(f"empty: {skips}, unless undefined=error") for each in notes for note in each)
     assert {plot.caption for plot in reading.plots(found.sections, "Figure 1")} == {skips}
     assert {plot.caption for plot in reading.plots(found.sections, "Figure 2")} == {""}
     for format_ in ("table", "csv", "jsonl", "markdown", "latex", "html"):
@@ -552,14 +556,14 @@ def test_the_order_of_runs_changes_no_number(reading: Any) -> None:
         assert rows[0] == rows[1]
 
 
-# What is refused.
+# Rejected input.
 
 
 def test_one_run_is_not_enough() -> None:
     qrels, runs = random_case(16)
     with pytest.raises(UsageError, match="jarvelin2000: expected two or more runs to compare, found 1") as refused:
         studied(qrels, {"one": runs["one"]})
-    assert refused.value.hint == "--runs takes a folder, a pattern, or may be repeated"
+    assert refused.value.hint == "--runs takes a folder or a pattern, and is repeatable"
     with pytest.raises(UsageError, match="expected at least one, found none"):
         studied(qrels, {})
 
@@ -583,7 +587,7 @@ def test_judgments_have_any_number_of_levels(grades: list[float], reading: Any) 
 
 
 def test_judgments_need_grades_above_0() -> None:
-    with pytest.raises(InputError, match="jarvelin2000 expects grades above 0, found none"):
+    with pytest.raises(InputError, match="jarvelin2000 needs grades above 0, but there are none"):
         studied({"q1": {"d0": 0}}, {"one": {"q1": ["d0"]}, "two": {"q1": ["d1"]}})
 
 

@@ -94,9 +94,9 @@ def test_what_the_last_rank_decides(name):
             for kind in ("nCG", "nDCG")
             for k in (10, 100)
         }
-        # Systems x systems, one direction each: a pair told apart the other way round is lost, too.
+        # Systems x systems, by direction: a pair that differs in the other direction is also lost.
         lost = told["nCG", 10] & ~told["nCG", 100]
-        found = said[f"{text}: pairs apart by nCG to 10, not to 100"]
+        found = said[f"{text}: pairs that differ by nCG at 10, not at 100"]
         assert found == (f"{lost.sum()} of {told['nCG', 10].sum()}", "holds" if lost.any() else "not seen")
         kept = (lost & told["nDCG", 10] & told["nDCG", 100]).sum()
         verdict = "holds" if kept > lost.sum() / 2 else "fails"
@@ -146,4 +146,4 @@ def test_what_happened_to_the_papers_own_runs_does_not_fail(name):
 def test_a_table_of_19_systems_can_be_read():
     text = render_text(Page("papers", sections("robust2005")["Table 2"].parts))
     assert max(len(line) for line in text.splitlines()) < 150
-    assert "Who beats whom" not in text
+    assert "Significant pairs" not in text

@@ -23,7 +23,7 @@ SECTIONS = {section.name: section for section in examples()}
 
 def test_the_false_claim_about_the_base():
     found = claims(SECTIONS["Section 4, discount"])
-    assert found["jarvelin2000: log_b i from rank 2 on"]["verdict"] == "fails"
+    assert found["jarvelin2000: log_b i for ranks ≥ 2"]["verdict"] == "fails"
     rows = tables(SECTIONS["Section 4, discount"])[1].rows
     expected = [(1, 3 * math.log(1.2) / math.log(4)), (1, 1.5)]
     assert [row[2:4] for row in rows] == [pytest.approx(pair) for pair in expected]
@@ -163,7 +163,7 @@ def test_how_much_further_the_worst_run_has_to_be_read(sections):
                 else:
                     more.append(100 * (max(reached) / min(reached) - 1))
     assert more
-    found = claims(sections["Figure 2"])["more documents by the worst run"]
+    found = claims(sections["Figure 2"])["more documents with the worst run"]
     expected = f"{min(more):.0f} to {max(more):.0f}%" + (
         f", {never} of {never + len(more)} not in 100" if never else ""
     )
@@ -220,7 +220,9 @@ def test_the_printed_table_2_stands_beside(sections):
     assert printed.rows[2] == ("nCG (0-1-10-100)", 0.254, 0.305, 0.313, 0.316, 0.342, "D,E > A**")
     assert printed.rows[3][-1] == "D > A*"
     said = " ".join(part for part in sections["Table 2"].parts if isinstance(part, str))
-    assert "without a document that counts (1 with 0-0-0-1) are left out of these rows (undefined=skip), as" in said
+    assert (
+        "without a document of positive gain (1 with 0-0-0-1) are left out of these rows (undefined=skip), as" in said
+    )
 
 
 def test_weights_bases_and_the_last_rank_are_the_users():
@@ -276,19 +278,19 @@ def test_table_1(sections):
         assert shown[str(grade)][0] == old.count(0)
         assert shown[str(grade)][2] == old.count(1)
     assert shown["total"][1] == shown["total"][3] == 1.0
-    assert "1 in B only" in cross.notes[0]
+    assert "1 only in B" in cross.notes[0]
     assert printed.rows[1] == ("Rel=1", 1004, 36.2, 134, 4.5, 1138, 19.8)
 
 
 def test_the_papers_own_topics_and_judgments_are_recognised():
     numbers = (351, 353, 355, 358, 360, 362, 364, 365, 372, 373, 377, 378, 384, 385, 387, 392, 393, 396, 399, 400)
     topics = list(map(str, numbers))
-    # 1,182 relevant documents, of which 49.4, 30.5 and 20.1 per cent are at levels 1, 2 and 3.
+    # 1,182 relevant documents, of which 49.4%, 30.5% and 20.1% are at levels 1, 2 and 3.
     grades = [1] * 584 + [2] * 360 + [3] * 238
     qrels = {topic: {f"d{i}": grade for i, grade in enumerate(grades[k::20])} for k, topic in enumerate(topics)}
     runs = {name: {topic: [f"d{i}" for i in range(k, 30)] for topic in topics} for k, name in enumerate("AB")}
     found = study(Judged(Qrels.from_dict(qrels), Policy()), runs)
-    assert "and so are the judgments" in found.data
+    assert "the judgments are the paper's" in found.data
     said = claims(found.sections[0])
     assert {claim["verdict"] for claim in said.values()} == {"agrees"}
     assert said["documents above level 1 per topic"]["gainful finds"] == "29.9"
@@ -306,10 +308,7 @@ def test_on_three_levels_weights_are_adapted_and_said():
     qrels = {query: {each: min(grade, 2) for each, grade in judged.items()} for query, judged in QRELS.items()}
     found = {section.name: section for section in study(Judged(Qrels.from_dict(qrels), Policy()), RUNS).sections}
     assert "(a) is 0-1-1, (b) is 0-1-10" in found["Figure 1"].about
-    assert (
-        "The weights are 0-1-1, 0-1-10 and 0-0-1; the paper's are 0-1-1-1, 0-1-10-100 and 0-0-0-1"
-        in found["Table 2"].about
-    )
+    assert "Weights: 0-1-1, 0-1-10 and 0-0-1; in the paper: 0-1-1-1, 0-1-10-100 and 0-0-0-1" in found["Table 2"].about
     assert [row[0] for row in tables(found["Table 2"])[0].rows][-1] == "nDCG (0-0-1)"
 
 

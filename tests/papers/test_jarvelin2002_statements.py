@@ -37,11 +37,11 @@ IDEAL = "d0 d1 d2 c0 c1 c2 b0 b1 b2"
 
 
 def test_ndcg_never_reaches_1_or_does():
-    what, rule = "highest value at ranks 2 to 100", "it holds where no run has 1 at any of these ranks"
+    what, rule = "highest value at ranks 2 to 100", "holds if no run has 1 at any of these ranks"
     found = row(studied(QRELS, everywhere(one=IDEAL, two="a0 b0")), "Figure 4", what)
     assert (found["gainful finds"], found["verdict"]) == ("(a) 1.000, (b) 1.000", "not seen")
     assert found["note"] == rule
-    # All relevant documents by rank 10, one rank late: nCG is 1 from there on, nDCG never after rank 1.
+    # All relevant documents by rank 10, one rank late: nCG is 1 at all later ranks, nDCG never after rank 1.
     late = studied(QRELS, everywhere(one=f"d0 a0 {IDEAL[3:]}", two="a0 b0"))
     assert row(late, "Figure 3", "highest value at rank 100")["gainful finds"] == "(a) 1.000, (b) 1.000"
     found = row(late, "Figure 4", what)
@@ -53,7 +53,7 @@ def test_curves_that_do_not_start_lower():
     # d0 is worth the most with either weights, b0 is with flat ones only, and z has nothing that could be lower.
     found = row(studied(QRELS, everywhere(top="d0 b0", low="b0 d0", none="z d0")), "Figure 3", what)
     assert (found["gainful finds"], found["verdict"]) == ("1 of 2", "not seen")
-    assert found["note"] == "of the runs that gain something at rank 1; it holds where all do"
+    assert found["note"] == "of the runs with gain at rank 1; holds if all start lower"
     found = row(studied(QRELS, everywhere(low="b0 d0", none="z d0")), "Figure 3", what)
     assert (found["gainful finds"], found["verdict"]) == ("1 of 1", "holds")
 
@@ -72,7 +72,7 @@ def test_gaps_that_a_discount_narrows_or_does_not():
     # The furthest apart at rank 1, which is not discounted: 1 point in (a), 100 in (b), in both figures.
     found = row(studied(QRELS, everywhere(one="d0 z z", two="z z d0")), "Figure 2", what)
     assert (found["gainful finds"], found["verdict"]) == ("(a) 1.00, 1.00; (b) 100, 100", "not seen")
-    assert "it holds where these are fewer in Figure 2, in (a) and in (b)" in found["note"]
+    assert "holds if smaller in Figure 2, in (a) and in (b)" in found["note"]
     # At rank 4 and 8 of discount 2 and 3: 2 points become 1/2 + 1/3.
     found = row(studied(QRELS, everywhere(one="z z z d0 z z z d1", two="z")), "Figure 2", what)
     assert (found["gainful finds"], found["verdict"]) == ("(a) 2.00, 0.83; (b) 200, 83.3", "holds")
@@ -85,7 +85,7 @@ def test_gaps_that_a_discount_narrows_or_does_not():
 
 
 def test_the_greatest_distance_is_before_rank_100_in_both_panels():
-    what, rule = "rank of the greatest distance to the ideal", "it holds where both are before rank 100"
+    what, rule = "rank of the greatest distance from the ideal", "holds if both are before rank 100"
     # The ideal is level from rank 9 (a) on; a run that finds nothing more is furthest below it there.
     found = row(studied(QRELS, everywhere(one="d0 d1", two="d0")), "Figure 1", what)
     assert (found["gainful finds"], found["verdict"]) == ("(a) 9, (b) 9", "holds")
@@ -97,12 +97,12 @@ def test_the_greatest_distance_is_before_rank_100_in_both_panels():
     assert (found["gainful finds"], found["verdict"]) == ("(a) 100, (b) 2", "not seen")
     assert found["note"].endswith(rule)
     found = row(studied(QRELS, everywhere(one=IDEAL, two="d0")), "Figure 1", what)
-    assert (found["gainful finds"], found["verdict"]) == ("the best run is never below it", "not seen")
+    assert (found["gainful finds"], found["verdict"]) == ("the best run is never below the ideal", "not seen")
 
 
 def test_bases_that_make_another_order():
     """Two runs in another order by base 10 than by base 2, in all of six queries."""
-    # Averages over 200 ranks with weights 0-1-10-100: one document of grade 3 at rank 1, or three from rank 11 on.
+    # Averages over 200 ranks with weights 0-1-10-100: one document of grade 3 at rank 1, or three starting at rank 11.
     runs = everywhere(early="d0", late=" ".join(["z"] * 10 + ["d0", "d1", "d2"]))
 
     def average(base: float, gains: list[int], ideal: list[int]) -> float:
@@ -118,7 +118,7 @@ def test_bases_that_make_another_order():
     assert signs == [1, -1]
     found = row(studied(QRELS, runs), "Section 3.3", "bases 2 and 10")
     assert (found["gainful finds"], found["verdict"]) == ("1 of 1 pair swaps places, 1 beyond noise", "not seen")
-    assert str(found["note"]).endswith("it holds where all are")
+    assert str(found["note"]).endswith("holds if all swaps are within noise")
 
 
 def test_an_order_of_means_alone_is_no_other_order():

@@ -1,4 +1,4 @@
-"""`gainful papers jarvelin2002`: what is said of data that cannot decide, and by which rules statements hold."""
+"""`gainful papers jarvelin2002`: verdicts on data that cannot decide, and the rules for statements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def studied(qrels: dict, runs: dict, policy: Policy | None = None, **more: objec
 
 
 def claims(found: Study) -> dict[tuple[str, str], tuple[str, str]]:
-    """What is found and the verdict, by section and what it is about."""
+    """Results and verdicts, by section and subject."""
     return {
         (each.name, what): (row["gainful finds"], row["verdict"])
         for each in found.sections
@@ -45,15 +45,15 @@ def tables(found: Study, name: str) -> list[Table]:
     return tables_of(section(found, name))
 
 
-# What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).
+# Effect of the last rank: significant pairs of runs (1: the first is better, -1: the second, 0: neither).
 
-SOME, NONE, NOBODY = [1, -1], [0, 0], "no pair is significantly different to 10: not seen"
+SOME, NONE, NOBODY = [1, -1], [0, 0], "no pair differs significantly at 10: not seen"
 
 
 @pytest.mark.parametrize(
     ("ncg", "ndcg", "expected"),
     [
-        # The last pair is told apart the other way round.
+        # The last pair differs in the other direction.
         (
             ([1, 1, -1, 1], [0, 0, -1, -1]),
             ([1, 1, -1, 1], [1, 1, -1, 0]),
@@ -91,15 +91,15 @@ def test_one_query_has_nothing_to_test():
     for row in overall.rows:
         assert row[1:] == (None,) * 9
     said = claims(found)
-    for what in ("Friedman finds runs different", "two-way ANOVA does", "one-way ANOVA does"):
-        assert said["Table 2", what] == ("there is nothing to test", "not seen")
+    for what in ("significant by Friedman", "significant by two-way ANOVA", "significant by one-way ANOVA"):
+        assert said["Table 2", what] == ("nothing to test", "not seen")
 
 
 def test_equal_runs():
     found = studied(QRELS, {"one": ranking(1), "two": ranking(1)})
     said = claims(found)
     assert said["Figure 2", "widest gap between two runs, Figures 1 and 2"] == ("no two runs differ", "not seen")
-    assert said["Figure 2", "more documents by the worst run"] == ("0%", "other data")
+    assert said["Figure 2", "more documents with the worst run"] == ("0%", "other data")
     assert said["Figure 1", "(a) others below the best run, points"] == ("0", "other data")
     assert said["Section 3.3", "bases 2 and 10"] == ("no two runs differ", "not seen")
     assert not [what for what, (_, verdict) in said.items() if verdict == "fails"]
@@ -112,16 +112,16 @@ def test_runs_without_judged_documents(undefined):
     found = studied(QRELS, runs, Policy(undefined=undefined))
     said = claims(found)
     nothing = "no run gains anything"
-    assert said["Figure 1", "rank of the greatest distance to the ideal"] == (nothing, "not seen")
+    assert said["Figure 1", "rank of the greatest distance from the ideal"] == (nothing, "not seen")
     assert said["Figure 1", "(a) best run below the ideal, points"] == (nothing, "not seen")
-    assert said["Figure 2", "more documents by the worst run"] == (nothing, "not seen")
+    assert said["Figure 2", "more documents with the worst run"] == (nothing, "not seen")
     by_10 = said["Figure 2", "(b) documents for the best run's gain at 10"]
     assert by_10 == (f"{nothing} by rank 10", "not seen")
     assert said["Figure 3", "curves that start lower in (b)"] == (f"{nothing} at rank 1", "not seen")
     assert said["Figure 4", "highest value at ranks 2 to 100"] == (nothing, "not seen")
-    # What is left are the recall bases and the ideal, which need no runs.
+    # Only recall bases and the ideal, which need no runs, are decided.
     assert [what for what, (_, verdict) in said.items() if verdict in ("holds", "fails")] == [
-        ("Figure 1", "(b) ideal at rank 50, of that at 100")
+        ("Figure 1", "(b) ideal at rank 50, share of rank 100")
     ]
     assert "nan" not in text(found)
 
@@ -140,7 +140,7 @@ def test_a_run_that_has_it_all_at_once_is_not_read_backwards():
     }
     said = claims(studied(QRELS, runs))
     # CG: 1 and 3 documents. With a discount the late run never gets there: two of four panels, three readings each.
-    assert said["Figure 2", "more documents by the worst run"] == ("200%, 6 of 12 not in 100", "other data")
+    assert said["Figure 2", "more documents with the worst run"] == ("200%, 6 of 12 not in 100", "other data")
 
 
 def test_a_grade_that_no_document_has():
@@ -148,7 +148,7 @@ def test_a_grade_that_no_document_has():
     found = studied(qrels, {"one": ranking(1), "two": ranking(2)})
     assert "grades up to 3, no document of grade 2." in found.data
     about = next(section.about for section in found.sections if section.name == "Table 2")
-    assert "The weights are the paper's: 0-1-1-1, 0-1-10-100 and 0-0-0-1." in about
+    assert "Weights, as in the paper: 0-1-1-1, 0-1-10-100 and 0-0-0-1." in about
     said = claims(found)
     assert said["Section 3.2", "% marginal"] == ("50.0", "other data")
     assert said["Section 3.2", "% fairly relevant"] == ("0.0", "other data")
@@ -186,11 +186,11 @@ def test_many_systems_on_different_numbers_of_queries():
     qrels["q5"] = {each: min(grade, 2) for each, grade in qrels["q5"].items()}
     found = studied(qrels, {f"run{i}": ranking(i) for i in range(8)}, Policy(undefined="skip"))
     section = next(section for section in found.sections if section.name == "Table 2")
-    assert "queries that count: nCG (0-1-1-1) 6, " in section.parts[0].notes[1]
+    assert "queries: nCG (0-1-1-1) 6, " in section.parts[0].notes[1]
     assert section.parts[0].notes[1].endswith("nDCG (0-0-0-1) 5")
 
 
-# Where data come from.
+# Sources of data.
 
 
 def test_runs_from_a_pipe(tmp_path):
@@ -217,5 +217,5 @@ def test_judgments_are_named_without_their_folder(tmp_path):
     judged = Judged(Qrels.read(path), Policy())
     found = study(judged, {"one": ranking(1), "two": ranking(2)}, other=path)
     assert found.data.startswith("graded.qrels: 6 queries")
-    assert tables(found, "Table 1")[0].title == "These judgments (B, graded.qrels) by the other ones (A, graded.qrels)"
+    assert tables(found, "Table 1")[0].title == "These judgments (B, graded.qrels) by the other set (A, graded.qrels)"
     assert str(tmp_path) not in text(found)

@@ -47,7 +47,7 @@ def mean(numbers: list[float]) -> float:
 
 
 def by_rank(page: list[str], gains: dict[str, float], q: int, k: int) -> list[float]:
-    """What a query has given down to every rank, b = 2, bq = 4."""
+    """The gain of a query at each rank, b = 2, bq = 4."""
     steps = [gains.get(document, 0.0) / (1 + math.log2(r)) for r, document in enumerate(page[:k], 1)]
     steps += [0.0] * (k - len(steps))
     return [math.fsum(steps[:i]) / (1 + math.log(q, 4)) for i in range(1, k + 1)]
@@ -117,9 +117,9 @@ def test_sessions_without_judgments(capsys: pytest.CaptureFixture[str], shared_d
     """The Session Track of 2013 has numbers for sessions as the user study has, but other documents."""
     track = str(shared_data / "session-track-2013" / "sessiontrack2013.xml.gz")
     assert run(["papers", "jarvelin2008", "--sessions", track]) == 2
-    assert "expected judgments and sessions, found no judgments" in capsys.readouterr().err
+    assert "jarvelin2008: missing judgments" in capsys.readouterr().err
     assert run(["papers", "jarvelin2008", "--sessions", track, "--qrels", str(folder / "qrels.tsv")]) == 3
-    assert "jarvelin2008 expects judgments of what the sessions show, found none" in capsys.readouterr().err
+    assert "no document in the top 10 of any session is judged" in capsys.readouterr().err
     cast = str(shared_data / "cast2021" / "qrels.cast2021-docs.txt")
     assert run(["papers", "jarvelin2008", "--sessions", str(folder / "results.tsv"), "--qrels", cast]) == 3
-    assert "expected sessions that are judged by topic, session, query or text, found none" in capsys.readouterr().err
+    assert "no session is judged by topic, session, query or text" in capsys.readouterr().err

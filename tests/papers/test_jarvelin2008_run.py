@@ -68,16 +68,16 @@ def test_the_appendix(reading: Any) -> None:
     notes = [
         note for part in reading.section(examples(), "Appendix").parts if isinstance(part, Table) for note in part.notes
     ]
-    assert any("what is added at ranks 2 8 is not what the formula gives" in note for note in notes)
+    assert any("the increments at ranks 2 8 do not follow the formula" in note for note in notes)
     literal = [sum(GAINS[:i]) / (1 + math.log(i, 4)) for i in range(1, 11)]
     assert any(" ".join(f"{value:.2f}" for value in literal) in note for note in notes)
 
 
 def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a discount by query the findings are others, and say so."""
+    """Without a discount by query, the results of the claims differ."""
     monkeypatch.setattr(SDCG, "compute_sessions", lambda self, block: np.ones(block.size))
     anew = examples.__wrapped__()
-    assert reading.claims(anew, "Section 2.2")["later queries"][1:] == ("0 of 30 below the one before", "fails")
+    assert reading.claims(anew, "Section 2.2")["later queries"][1:] == ("0 of 30 below the previous one", "fails")
     assert reading.claims(anew, "Section 3")["the same rank"][1:] == ("Q1 above Q2 at 0 of 10 ranks", "fails")
 
 
@@ -85,7 +85,7 @@ def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def by_rank(page: list[str], topic: str, q: int, k: int) -> list[float]:
-    """What a query has given down to every rank, discounted by its position."""
+    """The gain of a query at each rank, discounted by its position."""
     gains = [WEIGHTS[GRADES[topic].get(document, 0)] / (1 + math.log2(r)) for r, document in enumerate(page[:k], 1)]
     gains += [0.0] * (k - len(gains))
     return [math.fsum(gains[:i]) / (1 + math.log(q, 4)) for i in range(1, k + 1)]
@@ -166,8 +166,8 @@ def test_few_sessions_decide_nothing(reading: Any) -> None:
     """Every group has to have five sessions; the numbers stand there anyway."""
 
     def is_decided(of: Any, name: str, what: str) -> bool:
-        [note] = [row.get("note", "") for row in reading.rows(of, name, "What") if row["what"] == what]
-        return "decide nothing" not in note
+        [note] = [row.get("note", "") for row in reading.rows(of, name, "Readings from") if row["what"] == what]
+        return "undecided with fewer" not in note
 
     for times in (1, LEAST - 1):
         of = found(times)
@@ -179,11 +179,13 @@ def test_few_sessions_decide_nothing(reading: Any) -> None:
         # One session of four or more queries, of three.
         several = reading.claims(of, "Figure 3")["one: after Q1, at least 4 queries"]
         assert f"(of {times}), all" in several[1] and several[2] == "not seen"
-        ends = reading.claims(of, "Figure 4")["where sessions end"]
-        assert ends[1].startswith("from ") and is_decided(of, "Figure 4", "where sessions end") == (3 * times >= LEAST)
+        ends = reading.claims(of, "Figure 4")["final gain of sessions"]
+        assert ends[1].startswith("from ") and is_decided(of, "Figure 4", "final gain of sessions") == (
+            3 * times >= LEAST
+        )
         for name in ("Figure 1", "Figure 3", "Figure 4"):
             words = [part for part in reading.section(of, name).parts if isinstance(part, str)]
-            assert words[-1].endswith("Of fewer than 5 sessions in a group nothing is concluded (not seen).")
+            assert words[-1].endswith("Groups of fewer than 5 sessions are undecided (not seen).")
     of = found(LEAST)
     assert is_decided(of, "Figure 3", "one: after Q1, at least 4 queries")
     assert all(is_decided(of, "Figure 4", what) for what in reading.claims(of, "Figure 4"))
@@ -241,9 +243,9 @@ def test_figure_3(reading: Any, settings: dict[str, Any], topic: str, at_least: 
                 assert all(math.isnan(value) for value in curve)
         _, finds, verdict = read[f"{name}: after Q1, at least {at_least} queries"]
         if not long:
-            assert (finds, verdict) == ("there is no such session", "not seen")
+            assert (finds, verdict) == ("no such session", "not seen")
         elif len(long) == len(chosen):
-            assert (finds, verdict) == ("all sessions are", "not seen")
+            assert (finds, verdict) == ("all sessions have", "not seen")
         else:
             whole, several = starts.values()
             assert finds == f"{several:.2f} (of {times * len(long)}), all {whole:.2f} (of {times * len(chosen)})"
@@ -262,7 +264,7 @@ def test_figure_4(reading: Any) -> None:
     assert {row["session"] for row in values} == {"s1", "s2", "s4"}
     ends = sorted(vector(pages, "t", 5)[-1] for topic, pages in SESSIONS["one"].values() if topic == "t")
     of = reading.claims(found(LEAST), "Figure 4")
-    assert of["where sessions end"][1:] == (
+    assert of["final gain of sessions"][1:] == (
         f"from {ends[0]:.2f} to {ends[2]:.2f}, median {ends[1]:.2f}",
         "holds" if ends[2] - ends[0] > ends[1] else "not seen",
     )
@@ -275,14 +277,14 @@ def test_six_queries_at_most(reading: Any) -> None:
     )
     for name in ("Figure 3", "Figure 4"):
         assert max(row["position"] for row in reading.rows(of, name, "Curves")) == 60
-        assert "the first 6 queries of sessions; the longest session has 8" in reading.section(of, name).parts
+        assert "the first 6 queries of each session are shown; the longest has 8" in reading.section(of, name).parts
     assert max(row["position"] for row in reading.rows(of, "Figure 2", "Curves")) == 80
 
 
 def test_a_system_without_sessions_of_the_topic(reading: Any) -> None:
     some = [record for record in records("one") if record["topic"] == "u"]
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": some + records("two")}, topic="t")
-    assert "one: no session of this topic, left out" in reading.section(of, "Figure 3").parts
+    assert "one: left out, because no session has this topic" in reading.section(of, "Figure 3").parts
     assert {row["run"] for row in reading.rows(of, "Figure 4", "Curves")} == {"two"}
 
 
@@ -312,8 +314,8 @@ def test_sessions_without_topics(reading: Any) -> None:
     assert not any(str(part).startswith("Warning") for part in reading.section(found(), "Figure 3").parts)
     assert {row["session"] for row in reading.rows(of, "Figure 4", "Curves")} == {"s1", "s2"}
     read = reading.claims(of, "Figure 1")
-    assert read["mine: earlier and last"][1:] == ("no session has several queries", "not seen")
-    assert read["mine: the last query"][1:] == ("no session of several queries gains", "not seen")
+    assert read["mine: earlier and last"][1:] == ("no session of several queries", "not seen")
+    assert read["mine: the last query"][1:] == ("no session of several queries has gain", "not seen")
 
 
 def test_topics_from_elsewhere(reading: Any, tmp_path: Path) -> None:
@@ -362,7 +364,7 @@ def test_judgments_are_named_without_their_folder(tmp_path: Path) -> None:
 
 
 def test_a_topic_counts_with_its_judged_sessions(reading: Any) -> None:
-    """More sessions are of v, but nobody judged it."""
+    """Topic v has more sessions, but no judgments."""
     more = [{**record, "session": f"v{i}", "topic": "v"} for i, record in enumerate(records("one") * 2)]
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + more})
     assert "topic t, which has the most sessions" in reading.section(of, "Figure 3").about
@@ -381,14 +383,14 @@ def test_topics_with_equally_many_sessions(reading: Any) -> None:
         ({"a": 4, "b": -1}, "0-1-10-100-1000", "Grade 4 is worth 1,000 (0-1-10-100-1000); the paper's highest, 3, is"),
         ({"a": 0.5, "b": 1}, "linear", "Grade 1 is worth 1 (linear)"),
         ({"a": 10, "b": 1}, "linear", "Grade 10 is worth 10 (linear)"),
-        ({"a": 3, "b": 1}, "0-1-10-100", "for orientation."),
+        ({"a": 3, "b": 1}, "0-1-10-100", "for comparison only."),
     ],
 )
 def test_weights_by_the_number_of_levels(grades: dict[str, float], gain: str, worth: str) -> None:
     sessions = Sessions.of({"session": "s", "queries": [{"results": ["a", "b"]}]})
     of = study(Judged(Qrels.of({"s": grades}), Policy()), {"mine": sessions})
-    assert of.conventions[0].startswith(f"gains are {gain}, b = 2, bq = 4; the paper's are 0-1-10-100, 2 and 4")
-    assert worth in of.data and of.data.endswith("for orientation.") == (gain == "0-1-10-100")
+    assert of.conventions[0].startswith(f"gains {gain}, b = 2, bq = 4; in the paper 0-1-10-100, 2 and 4")
+    assert worth in of.data and of.data.endswith("for comparison only.") == (gain == "0-1-10-100")
     [evaluation] = of.evaluations.values()
     assert evaluation.measures[0] == parse(f"sDCG(gain={gain})@10")
 
@@ -397,7 +399,7 @@ def test_grades_that_sessions_have_themselves_count_as_levels(reading: Any) -> N
     results = [{"document": "a", "grade": 3}, {"document": "b"}]
     sessions = Sessions.of({"session": "s", "queries": [{"results": results}]})
     of = study(Judged(Qrels.from_dict({"s": {"a": 1, "b": 1}}, scale=3), Policy()), {"mine": sessions})
-    assert of.conventions[0].startswith("gains are 0-1-10-100, b = 2")
+    assert of.conventions[0].startswith("gains 0-1-10-100, b = 2")
     assert reading.rows(of, "Figure 1", "Curves")[0]["value"] == 100
 
 
@@ -419,7 +421,7 @@ def test_weights_bases_and_ranks_are_the_users(reading: Any) -> None:
     last = max(row["position"] for row in rows)
     assert sorted(row["value"] for row in rows if row["position"] == last) == pytest.approx(sorted(ends))
     assert "the top 2 of up to 6 queries, of topic t" in reading.section(of, "Figure 4").about
-    assert of.conventions[0].startswith("gains are 0-1-5-7, b = 3, bq = e; the paper's")
+    assert of.conventions[0].startswith("gains 0-1-5-7, b = 3, bq = e; in the paper")
 
 
 def test_every_figure_has_a_chart_and_all_its_values() -> None:
@@ -434,21 +436,19 @@ def test_every_figure_has_a_chart_and_all_its_values() -> None:
 
 def test_refused() -> None:
     judged = Judged(Qrels.of(GRADES), Policy())
-    with pytest.raises(UsageError, match="expected sessions of at least one system, found none"):
+    with pytest.raises(UsageError, match="no sessions given"):
         study(judged, {})
-    with pytest.raises(InputError, match="log: expected at least one session, found none"):
+    with pytest.raises(InputError, match="log: the input has no sessions"):
         study(judged, {"log": []})
-    with pytest.raises(InputError, match="no topic is called 'w'; there are t, u"):
+    with pytest.raises(InputError, match="unknown topic 'w'; there are t, u"):
         found(topic="w")
     with pytest.raises(UsageError, match="at_least"):
         found(at_least=0)
-    with pytest.raises(InputError, match="jarvelin2008 expects grades above 0, found none"):
+    with pytest.raises(InputError, match="jarvelin2008 needs grades above 0, but there are none"):
         study(Judged(Qrels.of({"t": {"a": 0}}), Policy()), {"log": records("one")})
-    with pytest.raises(
-        InputError, match="expected sessions that are judged by topic, session, query or text, found none"
-    ):
+    with pytest.raises(InputError, match="no session is judged by topic, session, query or text"):
         study(Judged(Qrels.of({"other": {"a": 1}}), Policy()), {"log": records("one")})
-    with pytest.raises(InputError, match="expects judgments of what the sessions show, found none"):
+    with pytest.raises(InputError, match="no document in the top 10 of any session is judged"):
         study(Judged(Qrels.of({"t": {"other": 1}, "u": {"other": 1}}), Policy()), {"log": records("one")})
     with pytest.raises(UsageError, match="judged_by"):
         found(judged_by="user")

@@ -26,8 +26,8 @@ def test_precision_and_recall_are_cumulated_gain_by_rank_and_by_recall_base(k: i
 
 
 def test_the_curve() -> None:
-    """Where each recall is reached: .1 at rank 1 (3/19), .2 at 2 (5/19), .3 and .4 at 3 (8/19), .5 at 7 (11/19), .6 at
-    8 (13/19), .7 and .8 at 9 (16/19), .9 and 1 nowhere."""
+    """Ranks at which recall levels are reached: .1 at rank 1 (3/19), .2 at 2 (5/19), .3 and .4 at 3 (8/19), .5 at 7
+    (11/19), .6 at 8 (13/19), .7 and .8 at 9 (16/19), .9 and 1 nowhere."""
     by_rank = [CG[rank - 1] / 3 / rank for rank in range(1, 11)]
     best_from_rank = [max(by_rank[rank - 1 :]) for rank in (1, 1, 2, 3, 3, 7, 8, 9, 9)] + [0, 0]
     points = [parse(f"gIPrec@{tenth / 10}").score(GAINS, MISSED) for tenth in range(11)]

@@ -1,4 +1,4 @@
-"""Who beats whom as the papers write it: Conover's comparisons, protected by Friedman's test."""
+"""Significant pairs in the papers' notation: Conover's comparisons, protected by Friedman's test."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_a_change_that_can_be_computed_by_hand():
     [change] = sweep.changes
     assert (change.overtaking, change.overtaken, change.for_first) == ("top", "many", True)
     assert change.low < 2 <= change.high and change.high / change.low < 1.01
-    assert "top takes the first place from many at 2." in sweep.text()
+    assert "top overtakes many for first place at 2." in sweep.text().replace("\n", " ")
 
 
 @together(
@@ -98,11 +98,11 @@ def test_other_measures(measure, grades, last):
     [
         *(("nDCG@5", span, (0, 1, 2), "sweep") for span in ((0, 10), (10, 1), (5, 5), ("a", 3), (1, math.inf))),
         ("nDCG@5", "much", (0, 1, 2), "sweep: expected two weights like 1-1000"),
-        ("nDCG@5", (1, 10), (0, 1), "one level above 0"),
+        ("nDCG@5", (1, 10), (0, 1), "only one level above 0"),
         ("nDCG@5", (1, 10), [i / 100 for i in range(100)], "too many for weights"),
-        ("nDCG(gain=exp2)@5", (1, 10), (0, 1, 2), "says what grades are worth"),
+        ("nDCG(gain=exp2)@5", (1, 10), (0, 1, 2), "sets the gains of grades"),
         ("P@5", (1, 10), (0, 1, 2), "takes no gain"),
-        ("NumRel", (1, 10), (0, 1, 2), "without a better side"),
+        ("NumRel", (1, 10), (0, 1, 2), "cannot order systems"),
     ],
 )
 def test_refused(measure, sweep, grades, message):
@@ -113,5 +113,5 @@ def test_refused(measure, sweep, grades, message):
 def test_systems_that_are_alike(data):
     qrels, runs = data
     found = sweep_weight(qrels, {"a": runs["one"], "b": runs["one"]})
-    assert found.changes == () and "no two systems change places" in found.text()
-    assert "one system alone has no order" in sweep_weight(qrels, {"a": runs["one"]}).text()
+    assert found.changes == () and "no two systems change places" in found.text().replace("\n", " ")
+    assert "a single system has no order" in sweep_weight(qrels, {"a": runs["one"]}).text().replace("\n", " ")

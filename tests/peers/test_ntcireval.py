@@ -81,7 +81,7 @@ def test_every_label_of_a_real_run(run: str, shared_data: Path) -> None:
     measures = {}
     for label in expected:
         if label in OF_CUTOFFS | ALONE:
-            with pytest.raises(UsageError, match="has no equal here"):
+            with pytest.raises(UsageError, match="no equivalent here"):
                 parse(f"ntcireval:{label}")
         else:
             measures[label] = parse(f"ntcireval:{label}")
@@ -126,9 +126,9 @@ def test_gap() -> None:
 
 @pytest.mark.parametrize("label", [*NTCIREVAL_ONLY, "AP@0010", "GAP@0010", "NCUgu,P@0010", "NCUrb,BR@0010"])
 def test_what_has_no_equal_says_why_and_what_comes_nearest(label: str) -> None:
-    with pytest.raises(UsageError, match=f"ntcireval:{label}: has no equal here: ") as error:
+    with pytest.raises(UsageError, match=f"ntcireval:{label}: no equivalent here: ") as error:
         parse(f"ntcireval:{label}")
-    assert (error.value.hint or "").startswith("what comes nearest is ")
+    assert (error.value.hint or "").startswith("the nearest is ")
 
 
 def test_bpref() -> None:

@@ -1,4 +1,4 @@
-"""Each check of the doctor fires on a crafted case, with the right count, example and severity, and else is silent."""
+"""Each check of `gainful check` fires on a crafted case with the right count, example and severity, and only there."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Line = tuple[str, str, object, object]  # query, document, rank, score
 
 
 def clean_qrels() -> dict[str, dict[str, float]]:
-    """Ten queries; of each the first twelve documents of its list are judged, with grades 0, 1 and 2."""
+    """Ten queries; the first twelve documents of each list are judged, with grades 0, 1 and 2."""
     return {query: {f"{query}-d{j}": [0, 1, 2][j % 3] for j in range(1, 13)} for query in QUERIES}
 
 
 def clean_lines() -> list[Line]:
-    """Lists of twenty documents, ranks from 1, scores that fall."""
+    """Lists of twenty documents, ranks from 1, falling scores."""
     return [(query, f"{query}-d{j}", j, 50 - j) for query in QUERIES for j in range(1, DEPTH + 1)]
 
 
@@ -49,7 +49,7 @@ def found_in(
 
 
 def only(findings: list[Finding], check: str) -> Finding:
-    """The one finding there is, and it is this one."""
+    """Return the finding after checking that it is the only one."""
     assert [finding.check for finding in findings] == [check]
     return findings[0]
 
@@ -59,12 +59,12 @@ def summary(finding: Finding) -> tuple[str, int, int]:
 
 
 def lines_with(changes: Mapping[int, Line]) -> list[Line]:
-    """The clean lines, of which some (counted from 0) are others."""
+    """Return the clean lines, some of them replaced (counted from 0)."""
     return [changes.get(i, line) for i, line in enumerate(clean_lines())]
 
 
 def lines_by(change: Callable[[str, str, int, int], Line]) -> list[Line]:
-    """The clean lines, each changed."""
+    """Return the clean lines, each changed."""
     return [change(query, document, int(str(rank)), int(str(score))) for query, document, rank, score in clean_lines()]
 
 
@@ -73,7 +73,7 @@ def grades_by(change: Callable[[float], float]) -> dict[str, dict[str, float]]:
 
 
 def first_graded(**grades: float) -> dict[str, dict[str, float]]:
-    """The judgments with other grades for the first documents of some queries."""
+    """Return the judgments with other grades for the first documents of some queries."""
     return {
         query: {d: grades.get(query, g) if d == f"{query}-d1" else g for d, g in of.items()}
         for query, of in clean_qrels().items()
@@ -86,19 +86,19 @@ def graded(*grades: float) -> dict[str, dict[str, float]]:
 
 
 def first_graded_on(weights: Sequence[float]) -> dict[str, dict[str, float]]:
-    """The judgments on another scale, whose highest grade one document has."""
+    """Return the judgments on another scale, whose highest grade one document has."""
     qrels = grades_by(lambda grade: weights[int(grade)])
     qrels["q1"]["q1-d1"] = weights[-1]
     return qrels
 
 
 def judged_from(first: int) -> dict[str, dict[str, float]]:
-    """Judgments of the documents from a place on."""
+    """Return judgments of the documents from a position."""
     return {query: {f"{query}-d{j}": j % 2 for j in range(first, 20)} for query in QUERIES}
 
 
 class Case(NamedTuple):
-    """What is found in some files, as findings print (``*`` stands for any example), and what the first advises."""
+    """Expected findings as printed (``*`` stands for any example), and the advice of the first."""
 
     found: list[str]
     advice: str = ""
@@ -147,7 +147,7 @@ CASES = [
     # Documents
     Case(
         ["serious: repeated-documents in r: 2 of 200, such as line 42: q3 q3-d1 again (first: line 41)"],
-        "gainful eval refuses the run. Remove the repeats, or let --duplicates first",
+        "gainful eval refuses the run. Remove the repeats, or use --duplicates first",
         REPEATED,
     ),
     Case(["note: repeated-documents in r: 2 of 200, *"], lines=REPEATED, policy=Policy(duplicates="first")),
@@ -158,7 +158,7 @@ CASES = [
     *(
         Case(
             [f"serious: unmatched-documents in r: 200 of 200, such as '{write('q1-d1')}' in the run, 'q1-d1' in the *"],
-            f"120 of 200 documents looked at match {how}:",  # of the twenty documents of each list twelve are judged
+            f"120 of 200 sampled documents match {how}:",  # of the twenty documents of each list twelve are judged
             lines_by(lambda q, d, rank, score, write=write: (q, write(d), rank, score)),
         )
         for write, how in (
@@ -201,7 +201,7 @@ CASES = [
     # Queries
     Case(
         ["serious: unmatched-queries in r: 10 of 10, *"],
-        "10 of 10 queries looked at match without the judgments' prefix 'q'",
+        "10 of 10 sampled queries match without the judgments' prefix 'q'",
         lines_by(lambda q, d, rank, score: (q.removeprefix("q").zfill(3), d, rank, score)),
     ),
     Case(
@@ -219,7 +219,7 @@ CASES = [
         Case([f"{severity}: missing-queries in r: 2 of 10, such as query q2"], said, TWO_MISSING, policy=policy)
         for policy, severity, said in (
             (Policy(missing="zero"), "warning", "scores each 0"),
-            (Policy(missing="skip"), "warning", "leaves them out"),
+            (Policy(missing="skip"), "warning", "omits them"),
             (Policy(missing="error"), "serious", "refuses"),
         )
     ),
@@ -245,7 +245,7 @@ CASES = [
     ),
     Case(
         ["note: rank-conflicts in r: *"],
-        "order=rank does not go by the scores.",
+        "order=rank does not use the scores.",
         SWAPPED_RANKS,
         policy=Policy(order="rank"),
     ),
@@ -286,7 +286,7 @@ CASES = [
     Case(["note: float32-ties in r: 2 of 200, such as line 21: q2 q2-d1 and q2-d2"], "trec_eval 9", FLOAT32),
     Case(
         ["note: float32-ties in r: *"],
-        "scores=float32 makes ties of them, which ties=docid-desc orders.",
+        "scores=float32 turns them into ties, which ties=docid-desc orders.",
         FLOAT32,
         policy=Policy(scores="float32"),
     ),
@@ -299,8 +299,8 @@ CASES = [
         lines=lines_with({39: ("q2", "q2-d20", 25, 30)}),
     ),
     Case([], lines=lines_by(lambda q, d, rank, score: (q, d, "-", score))),
-    Case(["note: short-lists in r: 1 of 10, such as query q4: 9 documents, usually 20"], lines=SHORT),
-    Case(["warning: short-lists in r: 2 of 10, such as query q5: 3 documents, usually 20"], lines=SHORTER),
+    Case(["note: short-lists in r: 1 of 10, such as query q4: 9 documents, median 20"], lines=SHORT),
+    Case(["warning: short-lists in r: 2 of 10, such as query q5: 3 documents, median 20"], lines=SHORTER),
     Case([], lines=SHORTER, policy=Policy(depth=3)),
     # Judgments
     Case(
@@ -310,7 +310,7 @@ CASES = [
     ),
     Case(
         ["note: conflicting-judgments: *"],
-        "judges=mean makes one grade of them.",
+        "judges=mean merges them.",
         qrels=CONFLICTING,
         policy=Policy(judges="mean"),
     ),
@@ -342,7 +342,7 @@ CASES = [
     *(
         Case(
             ["warning: outlying-grades: 2 of 120, *", *(["note: negative-grades: *"] if one < 0 else [])],
-            "The others go from 0 to 2: they outweigh them.",
+            "The others range from 0 to 2: they outweigh them.",
             qrels=first_graded(q2=one, q5=other),
         )
         for one, other in ((100, 1000), (100, 101), (-50, -5000))
@@ -390,7 +390,7 @@ CASES = [
         )
         for policy, count, severity, said in (
             (Policy(undefined="zero"), 1, "warning", "score 0"),
-            (Policy(undefined="skip"), 3, "warning", "left out of the mean"),
+            (Policy(undefined="skip"), 3, "warning", "omitted from the mean"),
             (Policy(undefined="error"), 1, "serious", "refuses"),
         )
     ),
@@ -407,7 +407,7 @@ def test_what_is_found(case: Case) -> None:
         assert case.advice in f"{found[0].consequence} {found[0].remedy}"
 
 
-def test_what_eval_refuses_is_serious() -> None:
+def test_refused_by_eval_means_serious() -> None:
     for qrels, lines, message in (
         (qrels_text(clean_qrels()), REPEATED, "again"),
         (CONFLICTING, clean_lines(), "expected one grade"),
@@ -447,8 +447,8 @@ def test_the_same_from_text_dicts_and_columns(tmp_path: Path) -> None:
     assert [[(each.check, *summary(each)) for each in findings] for findings in found] == [
         [("constant-scores", "warning", 1, 10), ("short-lists", "note", 1, 10)]
     ] * len(forms)
-    assert [str(findings[0].example) for findings in found[:4]] == ["line 5: q1 q1-d5, score 1 as all others"] * 4
-    assert str(found[4][0].example) == "item 5: q1 q1-d5, score 1 as all others"
+    assert [str(findings[0].example) for findings in found[:4]] == ["line 5: q1 q1-d5, score 1 like all others"] * 4
+    assert str(found[4][0].example) == "item 5: q1 q1-d5, score 1 like all others"
 
 
 def test_several_documents_in_one_id() -> None:
@@ -464,7 +464,7 @@ NUMBERED_LETOR = "".join(
 )
 
 
-def test_numbers_that_stand_for_names_are_no_self_hits() -> None:
+def test_positions_as_ids_are_not_self_hits() -> None:
     run = Run.read(NUMBERED_LETOR.encode(), feature=1)
     assert (run.query_of(0), run.document(0), run.document(11)) == (b"1", b"1", b"12")
     found = examine(Qrels.read(NUMBERED_LETOR.encode()), {"r": run})
@@ -488,7 +488,7 @@ def test_names_that_are_numbers_are_self_hits() -> None:
 def test_documents_nearly_match_though_queries_do_not_at_all() -> None:
     lines = [(f"{7 * len(q)}{ord(q[-1])}", f"{d}.txt", rank, score) for q, d, rank, score in clean_lines()[:40]]
     queries, documents = (each for each in found_in(lines) if each.check.startswith("unmatched"))
-    assert queries.remedy.endswith("of the same collection?")
+    assert queries.remedy.endswith("of the same collection.")
     assert "without the run's suffix '.txt'" in documents.remedy
 
 
@@ -497,11 +497,11 @@ def test_ranks_that_contradict_the_order_of_lines_without_scores() -> None:
     finding = examine(qrels, {"r": run}).about("rank-conflicts")[0]
     assert summary(finding) == ("note", 1, 3)
     assert str(finding.example) == "line 4: q c, rank 2, comes after rank 3"
-    assert finding.consequence == "Without scores, order=rank goes by the ranks, not by the lines."
+    assert finding.consequence == "Without scores, order=rank uses the ranks and ignores the lines."
     by_line = examine(qrels, {"r": run}, policy=Policy(order="input")).about("rank-conflicts")[0]
     assert (by_line.severity, by_line.consequence) == (
         "warning",
-        "Without scores, order=input goes by the lines, not by the ranks.",
+        "Without scores, order=input uses the lines and ignores the ranks.",
     )
     assert not examine(qrels, {"r": {"q": ["b", "a"]}}).about("rank-conflicts")
 
@@ -535,7 +535,7 @@ def several(**runs: list[Line]) -> list[Finding]:
 
 
 def swapped(lines: list[Line]) -> list[Line]:
-    """The same lists with their first two documents exchanged."""
+    """Return the same lists with their first two documents exchanged."""
     flipped = {1: 2, 2: 1}
     return [
         (q, f"{q}-d{flipped.get(int(str(rank)), rank)}" if d.startswith(q) else d, rank, s) for q, d, rank, s in lines
@@ -550,7 +550,7 @@ def test_different_depths() -> None:
     shallow = [line for line in swapped(clean_lines()) if int(str(line[2])) <= 10]
     finding = only(several(deep=clean_lines(), shallow=shallow), "different-depths")
     assert summary(finding) == ("warning", 1, 2)
-    assert str(finding.example) == "shallow 10, deep 20 documents a query"
+    assert str(finding.example) == "shallow 10, deep 20 documents per query"
     assert finding.run is None
     assert "--depth 10" in finding.remedy
     a_little = [line for line in swapped(clean_lines()) if int(str(line[2])) <= 15]
@@ -575,7 +575,7 @@ def test_identical_runs() -> None:
 def test_equal_tags() -> None:
     runs = {"a": run_text(clean_lines(), "bm25"), "b": run_text(swapped(clean_lines()), "bm25")}
     finding = only(list(examine(clean_qrels(), runs).findings), "equal-tags")
-    assert (*summary(finding), str(finding.example)) == ("note", 2, 2, "a, b call themselves bm25")
+    assert (*summary(finding), str(finding.example)) == ("note", 2, 2, "a, b have the tag bm25")
 
 
 # -- The examination as a whole ----------------------------------------------------------------------------------------
@@ -610,8 +610,8 @@ def test_it_can_be_shown() -> None:
     assert [column.name for column in table.columns if column.for_machines] == ["consequence", "remedy"]
     assert page.parts[0] == found.summary()
     assert page.parts[2] == (
-        "repeated-documents: gainful eval refuses the run. Remove the repeats, or let --duplicates first keep the "
-        "best ranked."
+        "repeated-documents: gainful eval refuses the run. Remove the repeats, or use --duplicates first to keep the "
+        "best rank."
     )
     assert page.header == {"judgments": "<dict>", "runs": ["mine", "other"], "serious": 1, "warning": 1, "note": 2}
     assert str(found).startswith(found.summary())
@@ -619,10 +619,10 @@ def test_it_can_be_shown() -> None:
 
 def test_a_clean_examination_can_be_shown() -> None:
     clean = examine(clean_qrels(), {"r": run_text(clean_lines())})
-    assert str(clean) == "10 queries, 120 judgments, 1 run: nothing suspicious."
+    assert str(clean) == "10 queries, 120 judgments, 1 run: no problems found."
 
 
-def test_every_finding_says_what_to_do() -> None:
+def test_every_finding_has_a_remedy() -> None:
     for finding in broken().findings:
         assert finding.consequence.endswith(".") and finding.remedy.endswith((".", "?"))
         assert finding.check in CHECKS

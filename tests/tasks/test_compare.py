@@ -1,4 +1,4 @@
-"""`gainful.compare`: what it takes, what it is, and the charts as data."""
+"""`gainful.compare`: inputs, results, and charts as data."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class TestWhatItTakes:
         assert compare(judgments, {"old": old, "new": {"q1": ["a"]}}, "RR", policy=policy).pairs["RR"].n == 1
 
     def test_scores_and_runs(self) -> None:
-        with pytest.raises(UsageError, match="runs: expected none beside scores"):
+        with pytest.raises(UsageError, match="runs cannot be used with existing scores"):
             compare(matrix(2), {"a": {"q": ["d"]}})
         for name, value in (("policy", "trec_eval-9"), ("columns", {"query": "q"})):
-            with pytest.raises(UsageError, match=f"{name}: has no meaning with scores"):
+            with pytest.raises(UsageError, match=f"{name} cannot be used with existing scores"):
                 compare(matrix(2), **{name: value})
 
     @together("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
@@ -124,7 +124,9 @@ class TestTables:
     def test_runs_are_in_a_dict(self) -> None:
         runs = {"q": ["d"]}, {"q": ["x"]}
         for given in ((*runs, "RR"), runs, ("a.run", "b.run", "AP"), ("a.run", "AP"), ("bm25.run",)):
-            with pytest.raises(UsageError, match=r'(?s)expected the runs in a dict by their names.*"new": run'):
+            with pytest.raises(
+                UsageError, match=r'(?s)expected (a dict of runs by name|the runs in a dict).*"new": run'
+            ):
                 compare({"q": {"d": 1}}, *given)
 
     def test_scores_by_measure(self) -> None:
@@ -196,7 +198,7 @@ class TestCharts:
         assert min(above[0].y) > 0 and [rule.y for rule in chart.rules] == [0.0, found.pairs["AP"].difference]
 
     def test_differences_of_thousands_of_queries_are_a_distribution(self) -> None:
-        """Of 3,000 queries a third differ by -0.5, a third by 0, a third by 0.25: shares 1/3, 2/3 and 1 up to these."""
+        """A third of 3,000 queries each differ by -0.5, 0 and 0.25: cumulative shares 1/3, 2/3 and 1."""
         old, new = [0.5] * 3000, [0.0] * 1000 + [0.5] * 1000 + [0.75] * 1000
         chart = only(compare(ScoreMatrix.of("P@5", {"old": old, "new": new})).page(), Plot)
         assert not chart.points
@@ -205,7 +207,7 @@ class TestCharts:
         reached = dict(zip(line.x, line.y, strict=True))  # the last of each difference
         assert list(reached) == [-0.5, 0.0, 0.25]
         assert list(reached.values()) == pytest.approx([1 / 3, 2 / 3, 1], abs=0.003)
-        assert chart.caption == "new is better in 33.3%, equal in 33.3%, worse in 33.3% of queries."
+        assert chart.caption == "new is better on 33.3%, equal on 33.3% and worse on 33.3% of queries."
 
     def test_lines_of_the_leaderboard_that_do_not_overlap_are_told_apart(self) -> None:
         found = compare(matrix())
@@ -222,7 +224,7 @@ class TestCharts:
         assert told == {True, False}
 
     def test_lines_that_overlap_and_are_told_apart_are_spoken_of(self) -> None:
-        """Two alike and one far off: the second step asks for less than the first."""
+        """Two similar systems and one far off: the second step has a lower threshold than the first."""
         noise = np.random.default_rng(3).normal(0, 0.1, (3, 40))
         for shift in (0.0, 0.1):
             systems = ScoreMatrix.of("AP", dict(zip("abc", noise + np.array([[0.0], [shift], [0.5]]), strict=True)))
@@ -278,13 +280,13 @@ class TestCharts:
             ({}, [("s1", "s2"), ("s0", "s2")]),  # s2 has the best mean
         ],
     )
-    def test_differences_of_queries_a_panel_for_each_pair(
+    def test_differences_of_queries_one_panel_per_pair(
         self, asked: dict[str, Any], pairs: list[tuple[str, str]]
     ) -> None:
         scores = matrix(3)
         page = compare(scores, **asked).page(chart="differences", only="means")
         plots = [part for part in page.charts if isinstance(part, Plot)]
-        assert [plot.title for plot in plots] == [f"AP: {a} - {b} for each query" for a, b in pairs]
+        assert [plot.title for plot in plots] == [f"AP: {a} - {b} per query" for a, b in pairs]
         assert len({plot.y for plot in plots}) == 1
         for plot, (a, b) in zip(plots, pairs, strict=True):
             drawn = sorted(y for points in plot.points for y in points.y)
@@ -293,7 +295,7 @@ class TestCharts:
 
     @together(("measure", "sign"), [("AP", 1), ("ASL", -1)])
     def test_the_worst_queries_of_each_system(self, measure: str, sign: int) -> None:
-        """The three lowest differences (of a search length: the three highest) to the baseline, the worst first."""
+        """The three worst differences from the baseline: the lowest, or for a search length the highest."""
         scores = matrix(3, measure=measure)
         table = next(each for each in compare(scores, baseline="s1").page().tables if "Worst queries" in each.title)
         expected: list[tuple[Any, ...]] = []
@@ -350,13 +352,13 @@ def _levels(levels: str) -> dict[str, str]:
 @together(
     ("asked", "title"),
     [
-        ({"test": "bayes", "margin": 0.01}, "Probabilities, AP"),
-        ({"sequential": True}, "Differences, AP"),
+        ({"test": "bayes", "margin": 0.01}, "Probabilities (AP)"),
+        ({"sequential": True}, "Differences (AP)"),
         ({}, "Means"),
         ({"factors": {"x": _levels("0011"), "y": _levels("0101")}}, "Effects, AP"),
     ],
 )
-def test_every_comparison_has_a_table_of_its_own(asked: dict[str, Any], title: str) -> None:
+def test_every_comparison_has_a_main_table(asked: dict[str, Any], title: str) -> None:
     scores = {name: [0.1 * i, 0.2, 0.3 + 0.1 * i, 0.25 * i, 0.4] for i, name in enumerate("abcd")}
     found = compare(ScoreMatrix.of("AP", scores), **asked).table(places=2)
     assert next(found.tables).title == title and len(found.text("csv").splitlines()) > 4
@@ -364,7 +366,7 @@ def test_every_comparison_has_a_table_of_its_own(asked: dict[str, Any], title: s
 
 
 def test_what_is_no_chart_is_refused() -> None:
-    with pytest.raises(UsageError, match="chart: expected none, as there is one kind only, found 'p'"):
+    with pytest.raises(UsageError, match="chart: 'p' cannot be chosen"):
         compare(matrix(2), test="bayes", margin=0.01).plot("p")
     with pytest.raises(UsageError, match="chart: expected differences, found 'p'"):
         compare(matrix(2)).plot("p")
@@ -435,25 +437,25 @@ def test_groups_are_compared_and_corrected_for_their_number():
         assert (each.p, each.result.n, each.result.interval) == (min(1.0, 3 * alone.p), 12, alone.interval)
     text = " ".join(found.text("table").split())
     assert "By kind, new is significantly worse than old in 1 of 3 groups (c)." in text
-    assert "corrected for 3 comparisons (Bonferroni)" in text
+    assert "Bonferroni correction for 3 comparisons" in text
 
 
-def test_a_group_that_is_too_small_says_so():
+def test_a_group_that_is_too_small():
     matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
     found = compare(matrix, queries=table, by="kind")
     assert [each.verdict for each in found.segments["RR"]] == ["inconclusive", "too few queries"]
-    assert "1 group too small to tell" in " ".join(found.text("table").split())
+    assert "1 group too small to test" in " ".join(found.text("table").split())
 
 
 def test_groups_of_several_systems_need_a_baseline():
     generator = np.random.default_rng(1)
     matrix = ScoreMatrix.of("RR", {name: generator.random(20).tolist() for name in "abc"})
     table = {query: {"kind": str(i % 2)} for i, query in enumerate(matrix.queries)}
-    with pytest.raises(UsageError, match="two systems, or a baseline"):
+    with pytest.raises(UsageError, match="requires a baseline for more than two systems"):
         compare(matrix, queries=table, by="kind")
     found = compare(matrix, queries=table, by="kind", baseline="a")
     assert {each.tests for each in found.segments["RR"]} == {4}
-    with pytest.raises(UsageError, match="by: expected a table of queries"):
+    with pytest.raises(UsageError, match="by requires a table of queries"):
         compare(matrix, by="kind", baseline="a")
 
 
@@ -466,10 +468,10 @@ def test_options_by_the_names_of_others() -> None:
 
 
 def test_measures_have_one_name_in_all_tables() -> None:
-    """Whatever they were called when they were asked for; that remains their key."""
+    """Results are keyed by the name in the request."""
     qrels, one, other = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["b", "a"], "q2": ["a"]}, {"q1": ["a"], "q2": ["b"]}
     found = gainful.compare(qrels, {"x": one, "y": other, "z": other}, ["map@100", "p@5"])
-    assert "map" not in str(found) and "AP@100 is the primary measure; P@5: secondary" in str(found)
+    assert "map" not in str(found) and "primary measure: AP@100; secondary: P@5" in str(found)
     assert list(found.systems) == ["map@100", "p@5"]
     assert "map" not in str(gainful.compare(qrels, {"x": one, "y": other}, ["map@100", "p@5"]))
 
@@ -478,11 +480,11 @@ def test_pairs_of_secondary_measures_are_left_out_with_a_word() -> None:
     systems = {name: [place / 10, place / 5, place / 20] for place, name in enumerate("abcd")}
     found = str(gainful.compare({measure: ScoreMatrix.of(measure, systems) for measure in ("AP", "P@10")}))
     assert "Pairs (AP)" in found and "Pairs (P@10)" not in found
-    assert "Which pairs differ: all_pairs=True prints all 6" in found[found.index("Leaderboard (P@10)") :]
+    assert "To see which pairs differ: all_pairs=True prints all 6" in found[found.index("Leaderboard (P@10)") :]
 
 
 class TestQueriesThatARunDoesNotAnswer:
-    """They score 0, and every form of a comparison says so."""
+    """They score 0, and every output of a comparison reports it."""
 
     QRELS: ClassVar = {f"q{i:02}": {"d0": 1, "d1": 1} for i in range(30)}
     RUNS: ClassVar = {

@@ -1,4 +1,4 @@
-"""What is said of one set of judgments."""
+"""Descriptions of one set of judgments."""
 
 from __future__ import annotations
 
@@ -139,4 +139,4 @@ def test_against_counting_line_by_line() -> None:
 
 
 def test_explains_itself_when_printed() -> None:
-    assert str(describe_judgments(QRELS)).startswith("<bytes> judges 6 documents for 3 queries, 1 to 3 a query")
+    assert str(describe_judgments(QRELS)).startswith("<bytes> judges 6 documents for 3 queries, 1 to 3 per query")

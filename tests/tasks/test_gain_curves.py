@@ -147,7 +147,7 @@ class TestAgainstLoops:
 
 
 class TestScoresAtEveryRank:
-    """A curve at rank k is what `evaluate` says at k, to the last digit."""
+    """A curve at rank k equals `evaluate` at k, to the last digit."""
 
     @together("choices", [*policies(), {"missing": "skip", "unjudged": "condensed", "depth": 7}])
     @together("seed", [0, 4])
@@ -162,7 +162,7 @@ class TestScoresAtEveryRank:
             assert found.curve("r", name).values.tolist() == [scores.mean(at) for at in at_ranks]
             assert found.curve("r", name).count == scores.count(at_ranks[0])
 
-    def test_what_the_policy_forbids(self):
+    def test_refused_by_the_policy(self):
         qrels, run = {"q1": {"d": 1}, "q2": {"d": 0}}, {"q1": ["d"], "q2": ["d"], "q9": ["d"]}
         with pytest.raises(InputError, match="undefined=error"):
             gain_curves(qrels, {"r": run}, "nDCG", policy=Policy(undefined="error"))
@@ -217,7 +217,7 @@ class TestDepth:
         assert found.ideal().values.tolist() == [1, 2, 3, 4, 4, 4, 4, 4, 4]
         assert [str(measure) for measure in found.evaluations["r"].measures] == ["CG@9", "nDCG@9"]
 
-    def test_bands_end_there_too(self):
+    def test_bands_also_end_there(self):
         rng = random.Random(0)
         qrels = {f"q{i}": {f"d{j}": rng.choice([0, 1, 2]) for j in range(10)} for i in range(6)}
         run = {query: {f"d{j}": rng.random() for j in range(27)} for query in qrels}
@@ -228,7 +228,7 @@ class TestDepth:
 
 
 def collection(seed: int, queries: int = 12, runs: int = 2) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Random judgments and runs; some queries are not answered, one has nothing relevant."""
+    """Random judgments and runs; some queries are unanswered, one has nothing relevant."""
     rng = random.Random(seed)
     qrels = {f"q{i:02}": {f"d{j}": rng.choice([0, 0, 1, 2, 3]) for j in range(15)} for i in range(queries)}
     qrels["q03"] = {"d1": 0}
@@ -244,7 +244,7 @@ def collection(seed: int, queries: int = 12, runs: int = 2) -> tuple[dict[str, A
 
 
 def naive_band(found: GainCurves, run: str, measure: str, average: str, weights: Any, confidence: float) -> Any:
-    """Resampled averages from every query's vectors, in plain Python, with percentiles between order statistics."""
+    """Resampled averages from per-query vectors, in plain Python, with percentiles between order statistics."""
     by_query = list(found.by_query(run, measure).values())
     ideal = list(found.by_query(None, "CG").values())
     run_cg = list(found.by_query(run, "CG").values())
@@ -330,7 +330,7 @@ class TestBands:
         assert gain_curves(qrels, runs, draws=5).ideal("CG").band is None
         one = gain_curves({"q": {"d": 1}}, {"r": {"q": ["d"]}})
         assert one.curve("r").band is None
-        assert "no bands: they need at least 2 queries, found 1" in str(one)
+        assert "no bands: at least 2 queries are needed, found 1" in str(one)
 
     def test_charts_of_one_query_speak_of_no_average(self):
         qrels, runs = {"q": {"a": 3, "b": 1}}, {"r": {"q": ["b", "c", "a", "d", "e", "f", "g"]}}
@@ -407,14 +407,17 @@ class TestUse:
         ("ask", "message"),
         [
             (lambda found: found.curve("run2"), "no run is called 'run2'; there are run0, run1"),
-            (lambda found: found.curve("run0", "DCG"), "no curve is of DCG; there are CG, nDCG"),
-            (lambda found: found.curve("run0", "CG@5"), "no curve is of CG@5; there are CG, nDCG"),
-            (lambda found: found.ideal("nDCG"), "nDCG: the ideal of a normalised measure is 1 at every rank"),
+            (lambda found: found.curve("run0", "DCG"), "no curve for DCG; there are CG, nDCG"),
+            (lambda found: found.curve("run0", "CG@5"), "no curve for CG@5; there are CG, nDCG"),
+            (
+                lambda found: found.ideal("nDCG"),
+                "nDCG: no ideal curve: the ideal of a normalised measure is 1",
+            ),
             (lambda found: found.curve("run0", "nDCG", "means"), "nDCG: average: expected mean of ratios"),
-            (lambda found: found.by_query("run0"), "expected curves that were made with by_query=True"),
+            (lambda found: found.by_query("run0"), "per-query vectors were not kept"),
         ],
     )
-    def test_what_is_not_there(self, ask, message):
+    def test_unknown_curves(self, ask, message):
         qrels, runs = collection(3)
         found = gain_curves(qrels, runs, ["CG@10", "nDCG@10"], draws=0)
         with pytest.raises(UsageError, match=message):
@@ -425,9 +428,9 @@ class TestUse:
         [
             ({"measures": "P@10"}, "expected CG, DCG, nCG or nDCG, found P@10"),
             ({"measures": "idealDCG"}, "expected CG, DCG, nCG or nDCG, found idealDCG"),
-            ({"measures": "AnDCG@10"}, "found nDCG\\(average=ranks\\)@10, which is its average\nhint: write nDCG@10"),
-            ({"measures": ["CG@5", "CG"]}, "expected different measures, found CG twice"),
-            ({"measures": []}, "measures: expected at least one, found none"),
+            ({"measures": "AnDCG@10"}, "without average, found nDCG\\(average=ranks\\)@10\nhint: write nDCG@10"),
+            ({"measures": ["CG@5", "CG"]}, "duplicate measure CG"),
+            ({"measures": []}, "measures: at least one is required"),
             ({"average": "queries"}, "average: expected ratios | means | both, found 'queries'"),
             ({"draws": -1}, "draws: expected a whole number from 0, found -1"),
             ({"seed": 0.5}, "seed: expected a whole number from 0, found 0.5"),
@@ -462,7 +465,7 @@ def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> 
 
 
 def test_no_band_of_a_chart_is_above_the_ideal():
-    """Resamples of rich queries gain more than the ideal of all queries has on average: the chart's bands end there."""
+    """Some resamples exceed the mean ideal of all queries: the chart's bands are cut there."""
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(1 + 9 * (i % 2))} for i in range(10)}
     run = {query: list(documents) for query, documents in qrels.items()}
     curves = gain_curves(qrels, {"perfect": run}, "CG@10")
@@ -475,11 +478,11 @@ def test_no_band_of_a_chart_is_above_the_ideal():
 
 
 class TestDifferences:
-    """Runs beside a baseline: paired, rank by rank."""
+    """Runs compared with a baseline: paired, rank by rank."""
 
     @staticmethod
     def made(**options):
-        """In 12 queries one is ahead from rank 3 on, by one document more; two differs in one query only."""
+        """In 12 queries one is ahead by one document for ranks 3 and above; two differs in a single query."""
         qrels = {f"q{i}": {f"d{j}": 1 for j in range(4)} for i in range(12)}
         base = {query: ["x", "d0", "y", "d1"] for query in qrels}
         one = {query: ["x", "d0", "d2" if i else "y", "d1"] for i, query in enumerate(qrels)}
@@ -495,7 +498,7 @@ class TestDifferences:
         assert one.sentence("95%") == (
             "CG: one is significantly ahead of base at ranks 3 to 4 (simultaneous 95% band over ranks 1 to 4)."
         )
-        assert two.sentence("95%").startswith("CG: no difference of two and base was shown at any rank")
+        assert two.sentence("95%").startswith("CG: no significant difference between two and base at any rank")
         reach = simultaneous_reach(np.array([[0.0, 0, 0, 0], *[[0.0, 0, 1, 1]] * 11]), 1000, 0, 0.95)
         assert (one.band.high - one.values).tolist() == pytest.approx(list(reach))
 
@@ -504,7 +507,7 @@ class TestDifferences:
         assert not found.vectors and self.made(by_query=True).vectors
         page = found.page()
         titles = [chart.title for chart in page.charts]
-        assert titles[-2:] == ["CG minus that of base, by rank", "nCG minus that of base, by rank"]
+        assert titles[-2:] == ["CG, difference from base, by rank", "nCG, difference from base, by rank"]
         assert any(isinstance(part, str) and "one is significantly ahead of base" in part for part in page.parts)
         [rows] = [table.rows for table in page.tables_for_machines if table.title == "Differences by rank"]
         assert len(rows) == 2 * 2 * 4 and rows[2][:4] == ("one", "base", "CG", 3)
@@ -512,10 +515,10 @@ class TestDifferences:
     def test_refused(self):
         with pytest.raises(UsageError, match="baseline: no run is called 'bas'"):
             gain_curves({"q": {"d": 1}}, {"base": {"q": ["d"]}}, "CG@2", baseline="bas")
-        with pytest.raises(UsageError, match="baseline: expected draws"):
+        with pytest.raises(UsageError, match="baseline: bands of differences need resamples"):
             self.made(draws=0)
         runs = {"base": {"q": ["d"]}, "one": {"q": ["x"]}}
-        with pytest.raises(UsageError, match="found average=means alone"):
+        with pytest.raises(UsageError, match="which average=means does not have"):
             gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base", average="means")
         [alone] = gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base").differences
-        assert alone.band is None and "has no band" in alone.sentence("95%")
+        assert alone.band is None and "no band for one" in alone.sentence("95%")

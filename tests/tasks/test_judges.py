@@ -29,7 +29,7 @@ Judgments = dict[str, dict[str, float]]
 
 
 def two_sets(*queries: Pairs) -> tuple[Judgments, Judgments]:
-    """Judgments from each query's pairs of grades."""
+    """Return judgments from each query's pairs of grades."""
     sides: tuple[Judgments, Judgments] = ({}, {})
     for i, pairs in enumerate(queries):
         for side, judgments in enumerate(sides):
@@ -46,7 +46,7 @@ def cells(*counts: tuple[float, float, int]) -> list[tuple[float, float]]:
 
 
 def random_queries(seed: int, queries: int, levels: Sequence[float], most: int = 12) -> list[list[tuple[float, float]]]:
-    """Pairs that tend to agree, the more so the later the query."""
+    """Pairs that tend to agree, more so for later queries."""
     source = random.Random(seed)
     made = []
     for i in range(queries):
@@ -118,7 +118,7 @@ class TestByHand:
 
 class TestPapers:
     def test_table_1_of_jarvelin2002(self) -> None:
-        """A are TREC's judgments (relevant, irrelevant), B the new ones on four levels: counts and column per cent."""
+        """A are TREC's judgments (two levels), B the new ones on four levels: counts and column percentages."""
         counts = {0: (691, 2780), 1: (1004, 134), 2: (724, 40), 3: (353, 11)}
         printed = {0: (25.0, 93.8), 1: (36.2, 4.5), 2: (26.1, 1.3), 3: (12.7, 0.4)}
         relevant = [(1, new, row[0]) for new, row in counts.items()]
@@ -176,7 +176,7 @@ class TestIndependentComputations:
 
 
 def naive(pairs: Pairs) -> dict[str, float | None]:
-    """Everything from its definition, over all pairs of documents."""
+    """All statistics from their definitions, over all pairs of documents."""
     n = len(pairs)
     a, b = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     both = [*a, *b]
@@ -229,7 +229,7 @@ class TestBootstrap:
             assert getattr(found, name) == pytest.approx((value, low, high), abs=1e-9), name
 
     def test_interval_holds_the_value_on_all_queries(self) -> None:
-        """Ten queries of forty, again and again; percentiles held 88%. A small version of docs/how-to/judgments.md."""
+        """Ten queries of forty, repeatedly; percentile intervals covered 88%. See docs/how-to/judgments.md."""
         queries = random_queries(11, 40, (0, 1, 2, 3))
         true, source = compared(*queries).kappa.value, random.Random(1)
         held = 0
@@ -276,7 +276,7 @@ class TestBootstrap:
         assert compared(self.QUERIES[0], draws=100).kappa[1:] == (None, None)
 
 
-class TestWhatIsCompared:
+class TestComparedDocuments:
     def test_one_level_only_is_undefined(self) -> None:
         found = compared([(1, 1), (1, 1)], [(1, 1)], draws=10)
         assert found.agreement == (1, 1, 1)
@@ -332,7 +332,7 @@ class TestWhatIsCompared:
         assert pickle.loads(pickle.dumps(found)) == found
         assert "The judges agree exactly on 66.7% of 3 documents;" in str(found)
         assert "q000" not in repr(found)  # there may be many
-        assert "\n# What B made of each level of A\nB,A 0,% of A 0," in found.text("csv")
+        assert "\n# Grades by B for each level of A\nB,A 0,% of A 0," in found.text("csv")
 
 
 class TestErrors:
@@ -348,14 +348,14 @@ class TestErrors:
         with pytest.raises(InputError) as caught:
             compare_judgments(a, b)
         examples = ("<dict> has document '{}' for query '{}'".format(*each.split()) for each in (of_a, of_b))
-        found = f"<dict>: expected documents that <dict> judges too, found none: {', '.join(examples)}"
+        found = f"<dict>: no document is also judged in <dict>: {', '.join(examples)}"
         assert caught.value.message == found
         assert caught.value.hint == (
-            "are these judgments of the same queries and documents? Ids have to be equal to the byte"
+            "check that both judge the same queries and documents; IDs must be equal byte by byte"
         )
 
-    def test_what_is_common_is_not_judged(self) -> None:
-        with pytest.raises(InputError, match="found 1 common document with a grade below 0 on one side, and negative="):
+    def test_common_documents_are_unjudged(self) -> None:
+        with pytest.raises(InputError, match="1 common document with a grade below 0 on one side, excluded by neg"):
             compare_judgments({"q": {"d": -1}}, {"q": {"d": 1}}, policy=Policy(negative="unjudged"))
 
     @together("name", ["draws", "seed"])

@@ -1,4 +1,4 @@
-"""Which tools are named for a figure, which are not, and what is tried of a tool beside its own conventions."""
+"""Tools named for a figure, tools not named, and conventions tried around a tool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def first(figure: float | str, measure: str, run: Any = RUN, **more: Any) -> Way
 
 
 def in_order(query: str, ties: str) -> list[str]:
-    """The documents of a query by score; equal scores as they come, or by id descending."""
+    """Return the documents of a query by score; ties in input order, or by ID descending."""
     documents = list(RUN[query]) if ties == "input" else sorted(RUN[query], reverse=True)
     return sorted(documents, key=lambda document: -RUN[query][document])
 
@@ -47,7 +47,7 @@ def discounted(gains: list[float], k: int) -> float:
 
 
 def list_only(k: int, ties: str, empty: float) -> list[float]:
-    """nDCG with exponential gains, of the retrieved documents only; ``empty`` where none of them has a gain."""
+    """nDCG with exponential gains, of the retrieved documents only; ``empty`` if none of them has a gain."""
     scores = []
     for query in RUN:
         gains = [2.0 ** QRELS[query].get(document, 0) - 1 for document in in_order(query, ties)]
@@ -66,7 +66,7 @@ def average_precisions(k: int, divisor: str) -> list[float]:
     return scores
 
 
-def test_nobody_divides_average_precision_by_k_but_who_says_so() -> None:
+def test_only_known_tools_divide_average_precision_by_k() -> None:
     way = first(sum(average_precisions(4, "k")) / 4, "AP@4")
     assert (way.departed, way.settings["divisor"], way.dialects) == (("divisor",), "k", ())
     answered = first(sum(average_precisions(4, "k")) / 3, "AP@4")
@@ -85,21 +85,21 @@ def test_precision_is_divided_by_k_by_everybody() -> None:
 
 
 @pytest.mark.parametrize("queries", [3, 4])
-def test_a_tool_that_sees_lists_only_leaves_out_what_it_is_not_shown_or_not(queries: int) -> None:
+def test_tools_that_see_only_lists_skip_unanswered_queries_or_not(queries: int) -> None:
     way = first(sum(list_only(4, "input", 1.0)) / queries, "nDCG@4")
     assert way.dialects == ("LightGBM",)
     assert {"gain", "ideal", "undefined", "ties"} == set(way.departed) - {"missing"}
     assert ("missing" in way.departed) is (queries == 3)
 
 
-def test_one_step_from_a_tool_in_what_it_leaves_open() -> None:
+def test_one_step_from_a_tool_in_an_open_dimension() -> None:
     # TF-Ranking says nothing about ties; with what it has itself (gain, ideal, answered queries) that is four changes.
     way = first(sum(list_only(4, "input", 0.0)) / 3, "nDCG@4")
     assert way.departed == ("gain", "ideal", "missing", "ties")
     assert way.dialects == ("TF-Ranking with ties=input",)
 
 
-def test_what_a_tool_leaves_open_is_not_explained_by_it() -> None:
+def test_a_tool_does_not_explain_dimensions_that_it_leaves_open() -> None:
     # Papers, gdeval and elinor say nothing about unanswered queries; trec_eval leaves them out.
     gains = {q: [float(QRELS[q].get(d, 0)) for d in in_order(q, "docid-desc")] for q in RUN}
     ideals = {q: discounted(sorted(map(float, QRELS[q].values()), reverse=True), 4) for q in RUN}
@@ -119,7 +119,7 @@ def test_trec_eval_has_no_discounted_gain_that_is_cut() -> None:
 
 
 @pytest.mark.parametrize(("figure", "departed"), [("1.000", ()), ("0.500", ("duplicates",))])
-def test_who_refuses_duplicates_is_not_named_for_a_way_to_treat_them(figure: str, departed: tuple[str, ...]) -> None:
+def test_tools_that_refuse_duplicates_are_not_named_for_them(figure: str, departed: tuple[str, ...]) -> None:
     run = Run.read(b"p Q0 b 1 3 t\np Q0 u 2 2 t\np Q0 b 3 1 t\nq Q0 u 1 1 t\n")
     way = first(figure, "RR", run, query="p")
     assert way.departed == departed
@@ -160,7 +160,7 @@ def test_more_than_the_bound_that_is_reproduced_is_no_per_cent() -> None:
     assert found.ways[0].departures == "ideal=shown, ties=averaged"
 
 
-def test_what_is_not_reproduced_comes_by_distance_alone() -> None:
+def test_unreproduced_figures_are_ordered_by_distance() -> None:
     found = explained("0.987654321", "nDCG@4", most=40)
     distances = [abs(way.value - 0.987654321) for way in found.ways]
     assert not found.reproduced and len(distances) == 40 and distances == sorted(distances)

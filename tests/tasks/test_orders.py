@@ -1,4 +1,4 @@
-"""The order of systems by one set of judgments and by another."""
+"""The order of systems under two sets of judgments."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ class TestOrders:
         with pytest.warns(GainfulWarning, match=r"by A: .*\n?"):
             found = compare_judgments(a, b, runs=LISTS, measures="RR", draws=0)
         assert found.orders == compared(judged(a), judged(b), LISTS, [parse("RR")])
-        assert "1 of 3 pairs of systems changes places by RR" in str(found)
+        assert "1 of 3 pairs of systems swaps by RR" in str(found)
         assert "of systems" not in str(compare_judgments(a, b, draws=0))
-        with pytest.raises(UsageError, match="measures: expected runs to be scored, found none"):
+        with pytest.raises(UsageError, match="measures: runs to score are missing"):
             compare_judgments(a, b, measures="RR")
 
     def test_no_common_query(self) -> None:

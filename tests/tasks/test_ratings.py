@@ -1,4 +1,4 @@
-"""Correlations of measures with what users say: against SciPy, and against the formulas of their intervals."""
+"""Correlations of measures with user ratings: against SciPy, and against the formulas of their intervals."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_undefined(x: list[float], y: list[float]) -> None:
     assert [(each.value, each.low, each.high, each.n) for each in correlate(x, y)] == [(None, None, None, len(x))] * 3
 
 
-def test_what_is_equal_but_for_rounding_is_tied() -> None:
+def test_values_equal_except_for_rounding_are_tied() -> None:
     x, rounded, y = [0.1 + 0.2, 0.3, 0.7, 0.5], [0.3, 0.3, 0.7, 0.5], [2.0, 1.0, 5.0, 4.0]
     for found, expected in zip(correlate(x, y), correlate(rounded, y), strict=True):
         assert found.value == pytest.approx(expected.value, abs=1e-12)
@@ -96,7 +96,7 @@ def test_many_pairs_need_no_matrix() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(UsageError, match="as many values on both sides, found 1 and 2"):
+    with pytest.raises(UsageError, match="1 and 2 values cannot be paired"):
         correlate([1], [1, 2])
     with pytest.raises(UsageError, match="between 0 and 1, found 95"):
         correlate([1, 2], [1, 2], 95)

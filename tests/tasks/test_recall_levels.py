@@ -1,4 +1,4 @@
-"""Precision by recall: level by level and generalised, against plain Python, by hand, and what is refused."""
+"""Precision–recall curves, by level and generalised: against plain Python, by hand, and refused input."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def ranked(scores: dict[str, float]) -> list[str]:
 def naive_level(
     grades: dict[str, float], scores: dict[str, float], mode: str, grade: float, points: int, recall_cut: str
 ) -> list[float] | None:
-    """Average precision and the curve of one list, in plain Python; None where nothing is relevant."""
+    """Average precision and the curve of one list, in plain Python; None if nothing is relevant."""
     relevant = {d for d, g in grades.items() if (g == grade if mode == "level" else g >= grade)}
     if not relevant:
         return None
@@ -138,7 +138,7 @@ def test_generalised_against_plain_python(seed: int) -> None:
 
 
 class TestByHand:
-    """ONE and TWO, with the ranks written beside them."""
+    """ONE and TWO, with their ranks."""
 
     def test_recall_bases(self) -> None:
         found = recall_levels(QRELS, {"one": ONE})
@@ -238,8 +238,8 @@ class TestLevels:
             ({"levels": [4], "by": "rel"}, "no document in <dict> has grade 4 or more"),
             ({"levels": [1.5]}, "no document in <dict> has grade 1.5; there are 1, 2, 3"),
             ({"levels": [0, 1]}, "expected grades above 0, found 0"),
-            ({"levels": [2, 2.0]}, "expected each level once, found 2 twice"),
-            ({"levels": []}, "expected at least one, found none"),
+            ({"levels": [2, 2.0]}, "duplicate level 2"),
+            ({"levels": []}, "levels: at least one is required"),
             ({"levels": ["high"]}, "levels: expected a number, found 'high'"),
             ({"by": "levels"}, "by: expected level | rel | both, found 'levels'"),
             ({"points": 1}, "points: expected a whole number from 2 to 1001, found 1"),
@@ -255,14 +255,15 @@ class TestLevels:
     def test_many_grades_have_to_be_chosen_from(self) -> None:
         qrels = {"q1": {f"d{i}": i / 10 for i in range(14)}}
         with pytest.raises(
-            UsageError, match=r"at most 12 unless they are named, found 13 different grades in <dict>, 0\.1"
+            UsageError,
+            match=r"<dict> has 13 different grades, 0\.1 to 1\.3, too many for one curve each",
         ):
             recall_levels(qrels, {"one": {"q1": ["d13"]}})
         found = recall_levels(qrels, {"one": {"q1": ["d13"]}}, levels=[1.2], by="rel")
         assert found.base(1.2, "rel").sizes == (2,)
 
     def test_nothing_relevant(self) -> None:
-        with pytest.raises(InputError, match="<dict>: expected grades above 0, found none"):
+        with pytest.raises(InputError, match="<dict>: no grade is above 0"):
             recall_levels({"q1": {"a": 0, "b": -1}}, {"one": {"q1": ["a"]}})
 
     def test_runs(self) -> None:
@@ -271,7 +272,7 @@ class TestLevels:
         with pytest.raises(UsageError, match="expected a dict of names and runs"):
             generalised_recall(QRELS, "one.run")  # type: ignore[arg-type]
 
-    def test_what_is_not_there_cannot_be_asked_for(self) -> None:
+    def test_unknown_levels_and_runs(self) -> None:
         found = recall_levels(QRELS, {"one": ONE}, by="level")
         with pytest.raises(UsageError, match="expected one of level=1, level=2, level=3, found rel=1"):
             found.average_precision("one", 1, "rel")
@@ -298,7 +299,7 @@ class TestShown:
             ("recall", "precision", 1.0, 1.0)
         }
 
-    def test_only_what_is_the_same_is_drawn_once(self) -> None:
+    def test_only_equal_charts_are_drawn_once(self) -> None:
         # As many documents have grade 1 as have grade 3 or more, but others; and grade 1 is not the highest.
         qrels, runs = {"q1": {"a": 3, "b": 1}}, {"one": {"q1": ["a", "b"]}}
         titles = [chart.title for chart in recall_levels(qrels, runs).page().charts]
@@ -318,12 +319,12 @@ class TestShown:
         [chart] = found.page().charts
         assert [(line.name, line.y) for line in chart.lines] == [(run, found.precision(run)) for run in ("one", "two")]
         assert (chart.title, chart.x.label, chart.y.label) == (
-            "Generalised precision by generalised recall (gain=scaled)",
+            "Generalised precision–recall (gain=scaled)",
             "generalised recall",
             "generalised precision",
         )
 
-    def test_many_runs_stand_below_each_other(self) -> None:
+    def test_many_runs_become_rows(self) -> None:
         runs = {f"run{i}": ONE for i in range(9)}
         tables = {table.title: table for table in recall_levels(QRELS, runs).page().tables}
         average = tables["Average precision (AvP)"]
@@ -348,20 +349,20 @@ class TestShown:
     def test_largest_difference(self) -> None:
         page = recall_levels(QRELS, {"one": ONE, "two": TWO}).page()
         assert page.parts[0] == (
-            "The largest difference to one in average precision is that of two at grade 3: +50.00 points (+100.0%)."
+            "Largest difference in average precision from one: two at grade 3, +50.00 points (+100.0%)."
         )
 
-    def test_unanswered_queries_are_told(self) -> None:
-        """q3 has no document of grade 3, but who does not answer it scores 0: missing comes before undefined."""
+    def test_unanswered_queries_are_noted(self) -> None:
+        """q3 has no document of grade 3, but a run that does not answer it scores 0: missing comes before undefined."""
         short = {query: documents for query, documents in TWO.items() if query != "q3"}
         found = recall_levels(QRELS, {"one": ONE, "two": short})
         assert found.average_precision("two", 3) == 1 / 2
         text = " ".join(found.text().split())
-        assert "grade 3: means over one 1, two 2 queries, since one that is not answered scores 0" in text
+        assert "grade 3: means over one 1, two 2 queries; queries not answered score 0" in text
         skipped = recall_levels(QRELS, {"one": ONE, "two": short}, policy=Policy(missing="skip"))
         assert skipped.average_precision("two", 3) == 1
         assert "grade 3: means" not in skipped.text()
-        assert "grade 1: means over one 3, two 2 queries, since one that is not answered is left out" in " ".join(
+        assert "grade 1: means over one 3, two 2 queries; queries not answered are omitted" in " ".join(
             skipped.text().split()
         )
 

@@ -47,7 +47,7 @@ TYPES = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
 
 
 def unpacked(text: str) -> SimpleNamespace:
-    """A block of the page, read as the contract between Python and the script has it."""
+    """A data block of the page, decoded by the contract between Python and the script."""
     data = zlib.decompress(base64.b64decode(text), 31)
     (size,) = struct.unpack("<I", data[:4])
     assert (4 + size) % 8 == 0
@@ -68,7 +68,7 @@ def blocks(html: str) -> tuple[SimpleNamespace, SimpleNamespace]:
 
 
 def lists_of(numbers: SimpleNamespace, documents: SimpleNamespace) -> dict[str, dict[str, list[str]]]:
-    """The documents at every rank, walked through as the page does."""
+    """The documents at each rank, decoded as by the page."""
     systems, queries, depth = len(numbers.systems), len(numbers.queries), documents.depth
     found: dict[str, dict[str, list[str]]] = {name: {} for name in numbers.systems}
     low, high = documents.arrays["docs"], documents.arrays["docsHigh"]
@@ -164,10 +164,10 @@ def test_statistics_are_those_of_compare(read, page):
     # Letters of the leaderboard, back in the order given.
     result = found.systems[MEASURES[0]]
     assert first["marks"] == [result.letters[result.family.order.index(i)] for i in range(3)]
-    # What there is to decide comes first, then what `compare` says of the baseline.
+    # The decision comes first, then the sentence of `compare` on the baseline.
     baseline = gainful.compare(QRELS, RUNS, MEASURES[0], baseline="old").text().replace("\n", " ")
     decision, answer = page.data.answer
-    assert answer in baseline and decision == "No clear winner: any of the 3 may be the best; new leads."
+    assert answer in baseline and decision == "No clear winner: any of the 3 systems could be best; new leads."
 
 
 def test_judged_shares_and_recall_curves(read):
@@ -190,25 +190,23 @@ def test_one_system():
     assert page.data.answer == [f"run has AP {mean:.4f}, the mean over 4 queries."]
 
 
-def test_the_first_line_is_for_a_decision_and_the_title_names_the_leaders():
+def test_the_first_sentence_decides_and_the_title_names_the_leaders():
     qrels, runs = random_collection()
     means = {name: gainful.evaluate(qrels, run, "nDCG@5").mean("nDCG@5") for name, run in runs.items()}
     ahead = means["top"] / means["mid"] - 1
     data = gainful.report(qrels, runs, ["nDCG@5", "AP"]).data
     assert data.answer[0] == f"top is clearly the best, {ahead:.0%} ahead of mid."
     assert data.title == "top, mid and low: nDCG@5 on 12 queries"
-    assert data.meaning == (
-        "nDCG@5: The share of the discounted gain that the best possible list would have given by rank 5."
-    )
+    assert data.meaning == ("nDCG@5: Normalised discounted cumulated gain: DCG divided by the DCG of the ideal list.")
     assert gainful.report(qrels, runs, "NDPM").data.meaning.endswith("user's preferences (lower is better).")
-    # Two that nobody can tell from each other, and the same twice.
+    # Two indistinguishable systems, and the same system twice.
     close = {"one": runs["mid"], "two": {**runs["mid"], "q00": runs["top"]["q00"]}, "low": runs["low"]}
     first = gainful.report(qrels, close, "AP").data.answer[0]
-    assert first == f"No clear winner: 2 of 3 may be the best; {'two' if mean_of(qrels, close) else 'one'} leads."
+    assert first == f"No clear winner: 2 of 3 systems could be best; {'two' if mean_of(qrels, close) else 'one'} leads."
     del close["low"]
     first = gainful.report(qrels, close, "AP").data.answer[0]
     assert re.fullmatch(
-        r"No clear winner: (one|two) is [\d.]+% (ahead of|behind) (one|two), which may be chance\.", first
+        r"No clear winner: (one|two) is [\d.]+% (ahead of|behind) (one|two), which may be due to chance\.", first
     )
     close["two"] = close["one"]
     assert gainful.report(qrels, close, "AP").data.answer[0] == "No clear winner: two and one have the same mean AP."
@@ -259,7 +257,7 @@ def test_a_pair_is_the_second_minus_the_first_whichever_is_the_baseline(baseline
     beats = f"top beats mid by {share:.0%}" if baseline == "mid" else f"mid is behind top by {share:.0%}"
     assert page.data.answer == [f"{beats}, clearly.", said.replace("\n", " ")]
     assert numbers.baseline == {None: None, "top": 0, "mid": 1}[baseline]
-    # What is compared at first: the baseline or the second best, and the other one.
+    # The initial pair: the baseline or the second best, and the best other system.
     assert numbers.pair == ([0, 1] if baseline == "top" else [1, 0])
 
 
@@ -311,7 +309,7 @@ def test_the_page_starts_with_what_it_can_compute():
     assert (numbers.first, numbers.live) == (0, 2)
     numbers, _ = blocks(gainful.report(QRELS, RUNS, ["Judged@5", "AP"]).html)
     assert (numbers.settings["measure"], numbers.first, numbers.live) == ("nDCG", 1, None)
-    # Where lists may go on after the ranks that are kept, the page cannot compute a measure of whole lists.
+    # If lists may continue beyond the ranks kept, the page cannot compute a measure of whole lists.
     assert blocks(gainful.report(QRELS, RUNS, "nDCG").html)[0].live == 0
     assert blocks(gainful.report(QRELS, RUNS, "nDCG", ranks=3).html)[0].live is None
 
@@ -351,12 +349,12 @@ def test_titles(tmp_path: Path):
     queries.write_text("qid,text\nq1,foxes\nq2,tea\nq3,bees\nq4,ants\n")
     html = gainful.report(QRELS, RUNS, "AP", documents=table, queries=queries).html
     assert blocks(html)[1].titles == {"d1": "The first", "x1": "unjudged"}
-    for file in (table, queries):  # whoever has the files can tell whether these were they
+    for file in (table, queries):  # hashes identify the files
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         assert f"{file}</th><td>{digest}</td>" in html
     long = blocks(gainful.report(QRELS, RUNS, "AP", documents={"d1": "word " * 100}).html)[1].titles["d1"]
     assert (len(long), long[-1]) == (160, "…")
-    with pytest.raises(InputError, match=r"expected titles of documents such as .*, found none of them"):
+    with pytest.raises(InputError, match=r"no titles of documents in the report, such as .*"):
         gainful.report(QRELS, RUNS, "AP", documents={"D1": "upper"}).save(table)
     with pytest.raises(InputError, match="expected a column for its title or text"):
         gainful.report(QRELS, RUNS, "AP", documents=[{"id": "d1", "year": 1999}]).save(table)
@@ -400,13 +398,13 @@ def test_only_its_own_script_and_style_run(page):
     )
 
 
-def test_without_a_script_it_still_answers(page):
+def test_the_page_is_complete_without_a_script(page):
     static = page.html.partition('<main id="static">')[2].partition("</main>")[0]
     for section in ("answer", "leaderboard", "curves"):
         assert f'<section id="{section}">' in static
-    assert "No clear winner: any of the 3 may be the best; new leads." in static
+    assert "No clear winner: any of the 3 systems could be best; new leads." in static
     answer = static.partition('id="answer"')[2].partition("</section>")[0]
-    assert '<details id="about"><summary>Made on ' in answer and "|missing:zero|" in answer
+    assert '<details id="about"><summary>Created on ' in answer and "|missing:zero|" in answer
     assert len(re.findall(r'<div class="scroll" tabindex="0"', static)) == static.count('class="scroll"')
     assert (static.count("<svg") == 2 and "<polyline" in static) or "<path" in static
     found = gainful.evaluate(QRELS, RUNS, MEASURES[0])
@@ -428,18 +426,18 @@ def test_the_static_curves_are_those_of_gain_curves(page):
         }
 
 
-def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
+def test_a_large_page_notes_what_is_left_out(monkeypatch):
     ids = [hashlib.sha256(b"%d" % i).hexdigest() for i in range(60)]
     data = gainful.report({"q": {ids[0]: 1, "other": 1}}, {"one": {"q": ids}}, "AP").data
     whole, _ = data.documents
     numbers = len(data.numbers)
-    monkeypatch.setattr("gainful.tasks.report._LETTERS_A_CELL", 0)
+    monkeypatch.setattr("gainful.tasks.report._LETTERS_PER_CELL", 0)
     size = len(whole)
     for limit, depth in ((size, 60), (size - 1, 50), (size // 2, 20), (size // 3, 10), (0, None)):
         monkeypatch.setattr("gainful.tasks.report._LEAST_LETTERS", limit + numbers)
         page = HtmlReport(replace(data))
         if depth is None:
-            assert page.notices[-1] == "To keep the file small, it does not say which documents stand at which rank."
+            assert page.notices[-1] == "To keep the file small, documents are not listed."
             assert page.data.documents[0] == ""
             continue
         said = f"To keep the file small, documents are shown for the first {depth} of 60 ranks."
@@ -455,7 +453,7 @@ def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monk
     path = tmp_path / "report.html"
     first = gainful.report(QRELS, RUNS, MEASURES)
     first.save(path)
-    assert "Made on 1970-01-02</summary><p>conventions: " in path.read_text(encoding="utf-8")
+    assert "Created on 1970-01-02</summary><p>conventions: " in path.read_text(encoding="utf-8")
     written = path.read_bytes()
     gainful.report(QRELS, RUNS, MEASURES).save(path)
     assert path.read_bytes() == written
@@ -475,7 +473,7 @@ def test_it_opens_and_shows_in_a_notebook(page, monkeypatch):
     frame = page._repr_html_()
     assert frame.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts"' in frame and "<script" not in frame
     monkeypatch.setattr("webbrowser.open", lambda _: False)
-    with pytest.raises(UsageError, match="no browser was found"):
+    with pytest.raises(UsageError, match="no browser found"):
         page.open()
 
 
@@ -487,7 +485,7 @@ SESSIONS = {
 
 
 def sessions_of(rows) -> gainful.Sessions:
-    """Sessions from their names, topics and lists."""
+    """Sessions from names, topics and lists."""
     return gainful.Sessions.of(
         [{"session": s, "topic": t, "queries": [{"results": each} for each in lists]} for s, t, lists in rows]
     )
@@ -506,12 +504,14 @@ def test_sessions():
     assert numbers.settings == {"measure": "nsDCG", "base": 3, "queryBase": 2, "depth": 2}
     found = gainful.evaluate_sessions(JUDGED_TOPICS, systems, measures)
     decision, said = page.data.answer
-    assert decision.startswith("No clear winner: two is ") and decision.endswith(" ahead of one, which may be chance.")
+    assert decision.startswith("No clear winner: two is ") and decision.endswith(
+        " ahead of one, which may be due to chance."
+    )
     assert said == gainful.compare(found, measures[0]).text().partition("\n\n")[0].replace("\n", " ")
     for s, evaluation in enumerate(found.values()):
         for i, measure in enumerate(measures):
             assert numbers.measures[i]["means"][s] == evaluation.aggregate(measure)
-        # What the page computes, from its own numbers alone: normalised, then not.
+        # The page recomputes from its own numbers: normalised, then not.
         for (b, bq, depth), measure, is_share in (((3, 2, 2), measures[0], True), ((2, 4, 10), measures[1], False)):
             own = [live_sdcg(numbers, s, place, b, bq, depth, is_share) for place in range(2)]
             assert own == pytest.approx(list(evaluation.by_query(measure).values()), abs=1e-12)
@@ -522,10 +522,10 @@ def test_several_systems_with_the_same_sessions_and_a_baseline():
     lists = {"one": [*"abc"], "two": [*"xa"], "six": ["c"]}
     systems = {name: sessions_of((s, "t1", [each]) for s in ("s1", "s2")) for name, each in lists.items()}
     page = gainful.report_sessions(JUDGED_TOPICS, systems)
-    assert page.data.answer[0] == "No clear winner: any of the 3 may be the best; one leads."
+    assert page.data.answer[0] == "No clear winner: any of the 3 systems could be best; one leads."
     assert "rank range" in page.html
     page = gainful.report_sessions(JUDGED_TOPICS, systems, baseline="two")
-    assert page.data.answer[0] == "one leads; 0 of 2 are clearly different from two."
+    assert page.data.answer[0] == "one leads; 0 of 2 systems differ clearly from two."
     assert "No system differs significantly from two" in page.data.answer[1] and "rank range" not in page.html
 
 
@@ -551,6 +551,6 @@ def test_sessions_of_their_own():
     first = sessions_of([("s1", "t1", [["b"]])])
     page = gainful.report_sessions(JUDGED_TOPICS, {"one": first, "own": own})
     assert page.data.title == "own and one: nsDCG@10 on sessions"
-    assert "Each session belongs to one system, so nothing is paired" in page.data.answer[2]
+    assert "Each session belongs to one system, so the comparison is unpaired" in page.data.answer[2]
     alone = gainful.report_sessions(JUDGED_TOPICS, own, "sDCG@5")
     assert alone.data.answer[0].endswith("the mean over 3 sessions.")

@@ -1,4 +1,4 @@
-"""Sensitivity: cells against single evaluations, findings against naive computations, scenarios and what is refused."""
+"""Sensitivity: cells against single evaluations, findings against naive computations, scenarios and refused input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RUNS = ("one", "two", "three", "four")
 
 
 def collection(seed=11, grades=(0, 0, 0, 1, 1, 2, 3), queries=6):
-    """Judgments and four runs that prefer relevant documents a little, each in its way."""
+    """Judgments and four runs that each prefer relevant documents slightly, in different ways."""
     rng = random.Random(seed)
     documents = [f"d{i}" for i in range(60)]
     qrels = {f"q{i}": {d: rng.choice(grades) for d in rng.sample(documents, 40)} for i in range(queries)}
@@ -57,7 +57,7 @@ def found(data):
 
 
 def tau_of_values(one, other):
-    """Kendall's tau-b; what differs by rounding is the same. None: one has only ties."""
+    """Kendall's tau-b with a tolerance for rounding; None if one side has only ties."""
     tau = kendalltau(*([round(value, 12) for value in values] for values in (one, other))).statistic
     return None if math.isnan(tau) else tau
 
@@ -108,7 +108,7 @@ class TestCells:
             assert sorted(one.scores) == sorted(other.scores)
 
     def test_hundreds_of_gains_do_not_fill_the_memory(self, data):
-        """Ideal lists are kept for some gain maps only, and nobody sees that in the scores."""
+        """Ideal lists are cached for some gain maps only, without effect on scores."""
         qrels, runs = data
         judged = Judged(Qrels.of(qrels), Policy())
         gains = [f"0-1-2-{i}" for i in range(3, 103)]
@@ -130,7 +130,7 @@ class TestFindings:
         assert list(found.wins().values()) == sorted(counts.values(), reverse=True)
 
     def test_winner_changes(self, found):
-        """Neighbours differ by one step on one axis; recomputed from places alone."""
+        """Neighbours differ by one step on one axis; recomputed from positions only."""
         expected = set()
         for one, other in product(found.cells, repeat=2):
             steps = [b - a for a, b in zip(one.place, other.place, strict=True)]
@@ -176,7 +176,7 @@ class TestFindings:
 
 class TestSupport:
     def test_changes_of_places_against_scipy(self, seed=3):
-        """Eight systems of which many change places: paired t tests of every setting, corrected by Holm."""
+        """Eight systems with many swaps: paired t tests of every setting, with Holm correction."""
         qrels, runs = collection(seed, queries=12)
         more = collection(seed + 50, queries=12)[1]
         runs |= {f"{name}'": {query: more[name][query] for query in qrels} for name in RUNS}
@@ -197,7 +197,7 @@ class TestSupport:
         assert {tuple(each[:2]): tuple(each[2:]) for each in found.reversals} == expected
         assert len(expected) > 3
 
-    def test_what_is_supported_is_said_first(self):
+    def test_supported_reversals_come_first(self):
         """A document of grade 3 or three of grade 1, in all queries; and two systems that differ by chance."""
         qrels = {f"q{i}": {"d": 3, "b0": 1, "b1": 1, "b2": 1} for i in range(10)}
         runs = {
@@ -208,7 +208,7 @@ class TestSupport:
         assert found.reversals == (("high", "many", 1, 1, 1, 1),) and found.reversals[0].is_supported
         texts = [part for part in found.page().parts if isinstance(part, str)]
         assert texts[0] == (
-            "1 of 1 pair of systems changes places. Significantly so: high and many (ahead in 1 setting, behind in 1)."
+            "1 of 1 pair of systems swaps. Significant reversals: high and many (ahead in 1 setting, behind in 1)."
         )
         [effect] = found.effects()
         assert (effect.order_changes, effect.supported_changes) == (1, 1)
@@ -217,12 +217,12 @@ class TestSupport:
         runs["many"] = {query: ["d"] for query in qrels} | {"q0": ["b0", "b1"], "q1": ["b0", "b1"], "q2": ["b0"]}
         noise = assess_sensitivity(qrels, runs, gain=["flat", "tenfold"], discount=["none"], at=[4])
         texts = [part for part in noise.page().parts if isinstance(part, str)]
-        assert "within noise: no test shows both orders of any pair" in texts[0]
+        assert "within noise: no pair differs significantly in both directions" in texts[0]
         [effect] = noise.effects()
         assert (effect.order_changes, effect.supported_changes) == (1, 0)
         same = assess_sensitivity(qrels, runs, gain=["flat"], discount=["none"], at=[4, 5])
         texts = [part for part in same.page().parts if isinstance(part, str)]
-        assert texts[0] == "No two systems change places: the order is the same in every setting."
+        assert texts[0] == "No two systems swap: the order is the same in every setting."
 
 
 class TestTies:
@@ -248,7 +248,7 @@ class TestTies:
         result = assess_sensitivity(qrels, {"a": runs["one"], "b": runs["one"]}, at=[10, 20])
         assert {each.tau for each in result.agreements()} == {None}
         assert result.effects()[0].mean_tau is None
-        assert "all systems score alike" in result.text()
+        assert "all systems are tied" in result.text()
 
 
 class TestAxes:
@@ -275,12 +275,12 @@ class TestAxes:
             "depth": ("7",),
         }
 
-    def test_what_the_measure_sets_stays(self, data):
+    def test_parameters_of_the_measure_are_not_varied(self, data):
         result = assess_sensitivity(*data, measure="nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20")
         assert [str(cell.measure) for cell in result.cells] == [
             "nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20"
         ]
-        with pytest.raises(UsageError, match="expected gain once"):
+        with pytest.raises(UsageError, match="gain is set in the measure and also varied"):
             assess_sensitivity(*data, measure="nDCG(gain=exp2)", gain=["flat"])
 
     def test_a_measure_that_takes_gains_up_to_1(self, data):
@@ -317,8 +317,8 @@ class TestAxes:
     def test_measures_without_a_discount(self, data, measure):
         result = assess_sensitivity(*data, measure=measure)
         assert list(self.labels(result)) == ["gain", "depth"]
-        assert f"{measure} takes no discount: it is not varied" in result.notices
-        with pytest.raises(UsageError, match=f"{measure}: takes no discount"):
+        assert f"{measure} has no discount, which is therefore not varied" in result.notices
+        with pytest.raises(UsageError, match=f"{measure}: has no discount"):
             assess_sensitivity(*data, measure=measure, base=[2])
 
     def test_measures_without_gains(self, data):
@@ -336,13 +336,13 @@ class TestAxes:
         [
             ({"runs": {}}, "runs: expected at least one"),
             ({"measure": "RR", "at": [0]}, "depth: expected a whole number"),
-            ({"measure": "Bpref"}, "nothing to vary"),
-            ({"gain": []}, "gain: expected at least one"),
+            ({"measure": "Bpref"}, "has no gain, discount or depth to vary"),
+            ({"gain": []}, "gain: at least one value is required"),
             ({"gain": "flat"}, "gain: expected several values"),
-            ({"discount": ["none"], "base": [2]}, "base: expected a discount that has one"),
+            ({"discount": ["none"], "base": [2]}, "base: has no effect with discount none"),
             ({"vary": {"persistence": [1]}}, "unknown parameter 'persistence'"),
-            ({"vary": {"cutoff": [1]}}, "cutoff has an axis of its own"),
-            ({"at": list(range(1, 300))}, "at most 1,000 cells"),
+            ({"vary": {"cutoff": [1]}}, "cutoff cannot be used here; set the depths instead"),
+            ({"at": list(range(1, 300))}, "cells, at most 1,000 are allowed"),
         ],
     )
     def test_refused(self, data, options, message):
@@ -367,7 +367,7 @@ class TestScales:
         qrels["q0"].update({f"e{i}": grade for i, grade in enumerate(grades)})  # every grade occurs
         result = assess_sensitivity(qrels, runs, at=[10], discount=["none"])
         assert result.axes[0].labels == gains
-        assert any("gains cannot make a difference" in notice for notice in result.notices) == (len(gains) == 1)
+        assert any("so gains have no effect" in notice for notice in result.notices) == (len(gains) == 1)
 
     def test_thresholds_are_rel(self):
         qrels, runs = collection(grades=range(11))
@@ -376,7 +376,7 @@ class TestScales:
 
     def test_too_many_grades_for_weights(self):
         qrels, runs = collection(grades=tuple(i / 100 for i in range(100)))
-        with pytest.raises(UsageError, match="up to 30 levels"):
+        with pytest.raises(UsageError, match="needs at most 30 levels"):
             assess_sensitivity(qrels, runs, gain=["tenfold"])
 
     def test_grade_zero_counts(self):
@@ -399,10 +399,10 @@ class TestADM:
         assert [axis.name for axis in result.axes] == ["urs", "srs", "depth"]
         assert result.axes[0].labels == ("0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1")
         assert result.axes[2].labels == ("10", "30", "100", "200", "1000")
-        assert "ADM takes no discount: it is not varied" in result.notices
+        assert "ADM has no discount, which is therefore not varied" in result.notices
 
     def test_values_by_hand(self):
-        """One document of grade 1 of 2 at rank 1 (SRS 1): its distance is 1 minus what its category is worth."""
+        """One document of grade 1 of 2 at rank 1 (SRS 1): its distance is 1 minus the value of its category."""
         runs, gains = {"r": {"q": ["d"]}}, ["flat", "tenfold", "top"]
         result = assess_sensitivity({"q": {"d": 1, "e": 2}}, runs, measure="ADM(over=retrieved)", gain=gains)
         values = {cell.label: cell.value for cell in result.cells if cell.label.endswith("@10")}
@@ -431,7 +431,7 @@ class TestScenarios:
         assert [str(cell.measure.gain) for cell in result.cells] == ["0-1-10-100-1000", "0-1-2-3-4"]
         real = assess_sensitivity(*collection(grades=(0, 0.5, 1)), scenario=["impatient", "patient"])
         assert [str(cell.measure.gain) for cell in real.cells] == ["{0:0,0.5:1,1:10}", "linear"]
-        with pytest.raises(UsageError, match="scenario impatient: gain: 'tenfold' expects grades of up to 30 levels"):
+        with pytest.raises(UsageError, match="scenario impatient: gain: 'tenfold' needs at most 30 levels"):
             assess_sensitivity(*collection(grades=[i / 100 for i in range(100)]), scenario="impatient")
 
     def test_own_ones(self, data):
@@ -463,10 +463,10 @@ class TestScenarios:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("", "expected at least one scenario, found none"),
-            ("[a\n", "expected TOML"),
-            ("depth = 10\n", "depth: expected a table of a scenario's values, found 10"),
-            ("[a]\ndept = 10\n", "a.dept: unknown, a scenario has .*\nhint: did you mean depth"),
+            ("", "the file has no scenarios"),
+            ("[a\n", "invalid TOML"),
+            ("depth = 10\n", "depth: expected a table, found 10"),
+            ("[a]\ndept = 10\n", "a.dept: unknown key; a scenario has .*\nhint: did you mean depth"),
             ("[a]\ndepth = 0\n", "a.depth: expected a whole number from 1"),
             ("[a]\ndepth = true\n", "a.depth: expected a number, found True"),
             ("[a]\nbase = 1\n", "a.base: expected a number above 1 or e, found 1"),
@@ -474,9 +474,9 @@ class TestScenarios:
             ("[a]\ngain = 3\n", "a.gain: expected linear"),
             ('[a]\ndiscount = "log2"\n', "a.discount: expected burges2005"),
             ('[a]\nmeasure = "nDGC"\n', "a.measure: .*nDGC"),
-            ("[a]\nmeasure = 1\n", "a.measure: expected a text, found 1"),
-            ("[a]\nabout = 1\n", "a.about: expected a text, found 1"),
-            ("[patient]\ndepth = 1\n", "patient: expected a name of its own"),
+            ("[a]\nmeasure = 1\n", "a.measure: expected a string, found 1"),
+            ("[a]\nabout = 1\n", "a.about: expected a string, found 1"),
+            ("[patient]\ndepth = 1\n", "patient: the name of a built-in scenario is reserved"),
         ],
     )
     def test_bad_files(self, data, tmp_path, content, message):
@@ -488,32 +488,32 @@ class TestScenarios:
     @together(
         ("scenario", "message"),
         [
-            (Scenario("s", gain="flat", measure=parse("AP")), "scenario s: gain: AP takes none"),
-            (Scenario("s", base=2, measure=parse("nCG")), "scenario s: discount and base: nCG takes none"),
-            (Scenario("s", depth=3, measure=parse("Bpref")), "scenario s: depth: Bpref takes none"),
+            (Scenario("s", gain="flat", measure=parse("AP")), "scenario s: gain: AP has no such parameter"),
+            (Scenario("s", base=2, measure=parse("nCG")), "scenario s: discount and base: nCG has no such parameter"),
+            (Scenario("s", depth=3, measure=parse("Bpref")), "scenario s: depth: Bpref has no such parameter"),
             (Scenario("s", discount="none", base=10), "scenario s: nDCG: discount=none has no base"),
-            (Scenario("s", measure=parse("NumRel")), "NumRel: expected a measure that can order systems"),
+            (Scenario("s", measure=parse("NumRel")), "NumRel: the measure cannot order systems"),
             (Scenario("s", gain="0-1", where="my.toml: s"), "my.toml: s: gain=0-1: expected a weight for every grade"),
         ],
     )
-    def test_what_a_measure_does_not_take(self, data, scenario, message):
+    def test_parameters_that_the_measure_lacks(self, data, scenario, message):
         with pytest.raises((UsageError, InputError), match=message):
             assess_sensitivity(*data, scenario=[scenario])
 
     def test_refused(self, data):
         with pytest.raises(UsageError, match=r"expected impatient \| patient, found 'patent'\nhint: did you mean pa"):
             assess_sensitivity(*data, scenario=["patent"])
-        with pytest.raises(UsageError, match="'patient' twice"):
+        with pytest.raises(UsageError, match="duplicate scenario 'patient'"):
             assess_sensitivity(*data, scenario=["patient", Scenario("patient", depth=3)])
         with pytest.raises(UsageError, match="scenarios: expected a TOML file"):
             assess_sensitivity(*data, scenarios=["patient"])
-        with pytest.raises(UsageError, match="at: has no meaning with scenarios"):
+        with pytest.raises(UsageError, match="at: cannot be used with scenarios"):
             assess_sensitivity(*data, scenario=["patient"], at=[1])
 
 
 class TestPages:
     def test_the_least_similar_orders_differ_in_little_else(self, found):
-        """Of the pairs with the lowest tau the first is one that differs on the fewest axes."""
+        """Among the pairs with the lowest tau, the first differs on the fewest axes."""
 
         def axes_apart(one, other):
             return sum(a != b for a, b in zip(one.place, other.place, strict=True))
@@ -526,7 +526,7 @@ class TestPages:
         one, other, tau = table.rows[0]
         assert (tau, axes_apart(cells[one], cells[other])) == (lowest, apart)
 
-    def test_no_winner_is_unusual_where_none_is_usual(self):
+    def test_without_a_usual_winner_none_is_marked(self):
         result = assess_sensitivity(*collection(1), scenario=["impatient", "patient"])
         assert result.cells[0].winners != result.cells[1].winners
         assert result.usual_winners is None
@@ -536,7 +536,7 @@ class TestPages:
     def test_one_run_alone(self, data):
         qrels, runs = data
         result = assess_sensitivity(qrels, {"only": runs["one"]}, gain=["flat"])
-        assert "One system alone has no order" in result.text()
+        assert "A single system has no order" in result.text()
         assert all(cell.lead is None and cell.winners == ("only",) for cell in result.cells)
 
     def test_the_map_of_winners(self, found):
@@ -570,13 +570,13 @@ class TestPages:
         assert taus.values[0][3] == result.tau(result.cells[0], result.cells[3])
 
 
-def test_another_winner_by_the_usual_discount_is_told() -> None:
+def test_notice_of_another_winner_under_the_default_discount() -> None:
     # By hand, 1/log2(rank + 1): one has 3 + 2/2 + 1/log2(5) = 4.43, two 3/log2(3) + 3/2 + 2/log2(5) = 4.25.
     qrels = {"q": {"A": 3, "B": 2, "C": 0, "D": 1, "E": 3}}
     runs = {"one": {"q": ["A", "C", "B", "D"]}, "two": {"q": ["C", "E", "A", "B"]}}
     told = (
-        "nDCG@10 with its default discount, burges2005, is not among these settings and has one first; "
-        "--discount burges2005 takes it"
+        "nDCG@10, with its default discount burges2005, is not in the grid and would rank one first; "
+        "add it with --discount burges2005"
     )
     with quietly():
         assert told in assess_sensitivity(qrels, runs).notices
@@ -586,7 +586,7 @@ def test_another_winner_by_the_usual_discount_is_told() -> None:
 
 
 class TestSessions:
-    """Quick systems find something at once, thorough ones more, but later: who wins depends on bq."""
+    """Quick systems find something at once, thorough ones find more later: the winner depends on bq."""
 
     GRADES = {"t": {"a": 1, "b": 2, "c": 3}}
 
@@ -647,7 +647,7 @@ class TestSessions:
         assert ("paired t test" if shared else "Welch's t test") in found.page().text()
         assert f"2 systems, {found.queries} sessions." in found.page().text()
 
-    def test_what_is_tried_unless_told_and_what_the_measure_sets(self):
+    def test_default_values_and_parameters_of_the_measure(self):
         systems = {name: self.log(name, lists, True) for name, lists in self.LISTS.items()}
         found = assess_session_sensitivity(self.GRADES, systems)
         assert [axis.labels for axis in found.axes][1:] == [("2", "e", "10"), ("2", "4", "10"), ("5", "10", "20")]
@@ -656,5 +656,5 @@ class TestSessions:
         assert {cell.measure.query_base for cell in found.cells} == {3.0}
         found = assess_session_sensitivity(self.GRADES, systems, measure="sRBP")
         assert [axis.name for axis in found.axes] == ["gain", "depth"]
-        with pytest.raises(UsageError, match="evaluates single queries, found sessions"):
+        with pytest.raises(UsageError, match="a measure of single queries cannot score sessions"):
             assess_session_sensitivity(self.GRADES, systems, measure="nDCG")

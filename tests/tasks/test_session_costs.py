@@ -1,4 +1,4 @@
-"""Costs of sessions: as they are recorded, what is gained by a cost, and what the page says of it."""
+"""Costs of sessions: recorded costs, gain by cost, and the page."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TestRecorded:
         found = evaluate_sessions(QRELS, sessions, measures)
         assert found.by_query(measures[0]) == {"s0": 38.0, "s1": None}
         assert found.by_query(measures[1])["s0"] == 3 / 38
-        with pytest.raises(InputError, match="expected what queries cost, found none"):
+        with pytest.raises(InputError, match="no costs of queries are recorded"):
             evaluate_sessions(QRELS, log([(["a"], None)]), measures)
 
 
@@ -104,9 +104,9 @@ def test_sessions_without_a_cost_take_no_part() -> None:
     study = study_sessions(QRELS, {"mine": log([(["a"], 4.0)], [(["b"], None)])}, measure)
     assert study.costs is not None and study.costs.curves[0].unknown == 1
     text = " ".join(study.text("table").split())
-    assert "sessions without a recorded cost, left out: mine 1" in text and "Mean gain by cost" not in text
+    assert "sessions without a recorded cost, omitted: mine 1" in text and "Mean gain by cost" not in text
 
 
 def test_curves_need_a_cost() -> None:
-    with pytest.raises(UsageError, match="expected what queries and documents cost, found nothing"):
+    with pytest.raises(UsageError, match="costs of queries and documents are missing"):
         study_sessions(QRELS, {"mine": log([(["a"], None)])}, "sDCG@3", curves="cost", draws=0)

@@ -1,4 +1,4 @@
-"""Curves of sessions against vectors made by plain loops, and what charts show of them."""
+"""Curves of sessions against vectors from plain loops, and their charts."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TestRandomSessions:
         table = found.evaluations["mine"].mean("nsDCG@3")
         assert found.curve("mine", average="ratios").values[-1] == pytest.approx(table, abs=1e-12)
 
-    def test_at_least_so_many_queries(self, seed: int) -> None:
+    def test_minimum_number_of_queries(self, seed: int) -> None:
         lists = random_sessions(seed) | {"long": [["x"], ["a"], [], ["b"]]}
         found = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@3", kind="subset", draws=0)
         width = 3 * found.queries
@@ -140,7 +140,7 @@ class TestRandomSessions:
             assert all(map(math.isnan, earlier.values.tolist()))
 
     def test_best_queries(self, seed: int) -> None:
-        """The query of each session that gives the most; of equals the last, which may have another vector."""
+        """The best query of each session; of ties the last, which may have another vector."""
         lists = random_sessions(seed)
         curves = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@5", kind="positions")
         found = curves.curve("mine", of="best query")
@@ -236,12 +236,12 @@ def test_many_queries_are_cut() -> None:
     long: Lists = {"s": [["x"]] * 30 + [["a"]]}
     found = session_curves(QRELS, {"mine": sessions(long)}, "sDCG@2")
     assert (found.queries, found.longest, len(found.curve("mine").values)) == (MOST_QUERIES, 31, 2 * MOST_QUERIES)
-    assert "the first 20 queries of sessions; the longest session has 31" in found.page().notes
+    assert "the first 20 queries of each session are shown; the longest has 31" in found.page().notes
     all_of_them = session_curves(QRELS, {"mine": sessions(long)}, "sDCG@2", queries=31)
     assert all_of_them.curve("mine").values[-1] == pytest.approx(3 / (1 + math.log(31, 4)))
 
 
-def test_systems_are_what_the_dict_says() -> None:
+def test_systems_are_named_by_the_dict() -> None:
     named = Sessions.of([{"session": "s", "topic": "t", "system": "X", "queries": [{"results": ["a"]}]}])
     assert session_curves(QRELS, {"mine": named}, "sDCG@1").runs == ["mine"]
 
@@ -257,13 +257,13 @@ def test_choices_of_sessions() -> None:
     assert count(session=["s1", "s3"]) == 2
     assert count(topic=["t"]) == 2
     assert count(topic=["t"], at_least=2) == 1
-    with pytest.raises(InputError, match="no session is called 's9'; there are s1, s2, s3"):
+    with pytest.raises(InputError, match="unknown session 's9'; there are s1, s2, s3"):
         count(session=["s9"])
-    with pytest.raises(InputError, match="no topic is called 'v'; there are t, u"):
+    with pytest.raises(InputError, match="unknown topic 'v'; there are t, u"):
         count(topic=["v"])
-    with pytest.raises(InputError, match="at least 3 queries, found at most 2"):
+    with pytest.raises(InputError, match="no session has 3 queries; the longest has 2"):
         count(at_least=3)
-    with pytest.raises(InputError, match="by both session and topic, found none"):
+    with pytest.raises(InputError, match="no session matches both session= and topic="):
         count(session=["s3"], topic=["t"])
 
 
@@ -343,7 +343,7 @@ class TestCharts:
         found = session_curves(QRELS, {"A": crowd}, "sDCG@1", kind="individual")
         [plot] = plots(found)
         assert (len(plot.lines), plot.lines[-1].y) == (201, (2.1,))
-        assert plot.caption == "200 sessions are drawn; the mean is of all"
+        assert plot.caption == "200 sessions drawn; mean over all"
         text = found.text()
         assert "the first 50 of 300 sessions" in text and "s049" in text and "s050" not in text
         assert len(found.text("csv").splitlines()) == 302  # conventions, a header, and all sessions
@@ -362,9 +362,9 @@ class TestCharts:
     ("options", "message"),
     [
         ({"measures": "nDCG@10"}, "expected sDCG or nsDCG, found nDCG@10"),
-        ({"measures": "sDCG"}, "the same number of positions for every query"),
-        ({"measures": "sDCG(scan=recorded)@10"}, "the same number of positions for every query"),
-        ({"measures": "sDCG(summary=best)@10"}, "whole vector of sessions"),
+        ({"measures": "sDCG"}, "all queries must have the same number of positions"),
+        ({"measures": "sDCG(scan=recorded)@10"}, "all queries must have the same number of positions"),
+        ({"measures": "sDCG(summary=best)@10"}, "expected a measure with summary=final"),
         ({"kind": "all"}, "kind: .* found 'all'"),
         ({"average": "median"}, "average: .* found 'median'"),
         ({"queries": 0}, "queries: expected a whole number"),
@@ -381,7 +381,7 @@ def test_unknown_curves() -> None:
     found = session_curves(QRELS, {"mine": sessions({"s1": [["a"]]})})
     with pytest.raises(UsageError, match="no run is called 'yours'; there are mine"):
         found.curve("yours")
-    with pytest.raises(UsageError, match="no curve is of sDCG@10"):
+    with pytest.raises(UsageError, match="no curve for sDCG@10"):
         found.curve("mine", "sDCG@10")
     with pytest.raises(UsageError, match="of: expected all sessions, found 'last query'"):
         found.curve("mine", of="last query")

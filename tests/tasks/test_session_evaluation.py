@@ -1,4 +1,4 @@
-"""Evaluations of sessions: what judges them, what the policy does, and what is shown."""
+"""Evaluations of sessions: matching of judgments, policies, and pages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def some() -> Sessions:
     return sessions_from_lists(LISTS, TOPICS, name="log")
 
 
-class TestWhatJudges:
+class TestJudgedBy:
     def test_topics(self) -> None:
         found = evaluate_sessions(TOPIC, some())
         assert (found.judged_by, found.unit, found.queries) == ("topic", "session", ["s1", "s2"])
@@ -60,17 +60,17 @@ class TestWhatJudges:
         assert found.by_query("sDCG@10")["s1"] == pytest.approx(4 / 1.5)
         assert (found.facts.extra_ids, found.facts.extra_turns) == ((b"s2", b"s3"), (b"s1_1",))
 
-    def test_what_judges_most_sessions_wins(self) -> None:
-        """A topic may be called like a session: here one topic, but two sessions are judged."""
+    def test_the_way_that_judges_most_sessions_wins(self) -> None:
+        """A topic may have the name of a session: here one topic, but two sessions are judged."""
         qrels = {"t1": {"a": 1}, "s2": {"c": 1}, "s3": {"x": 1}}
         assert evaluate_sessions(qrels, some()).judged_by == "session"
         assert evaluate_sessions(qrels, some(), judged_by="topic").queries == ["s1"]
 
     def test_ids_that_fit_both_ways_are_not_guessed_at(self) -> None:
-        """Sessions and topics are numbered alike: by topic and by session all are judged, by other judgments."""
+        """Sessions and topics have the same numbers: all are judged by topic and by session, differently."""
         log = sessions_from_lists({"1": [["a"]], "2": [["a"]]}, {"1": "2", "2": "1"})
         qrels = {"1": {"a": 3}, "2": {"b": 1}}
-        with pytest.raises(UsageError, match="may be by topic or by session: both kinds of ids are judged") as error:
+        with pytest.raises(UsageError, match="judgments by topic and by session both match all sessions") as error:
             evaluate_sessions(qrels, log)
         assert "--judged-by session" in str(error.value.hint)
         assert evaluate_sessions(qrels, log, "sDCG@10", judged_by="topic").by_query("sDCG@10") == {"1": 0, "2": 3}
@@ -87,13 +87,13 @@ class TestWhatJudges:
     def test_nothing_in_common(self) -> None:
         with pytest.raises(InputError) as error:
             evaluate_sessions(Qrels.from_dict({"q7": {"a": 1}}, name="judged"), some())
-        message = "there is session 's1', topic 't1', query 's1_1'; judged judges 'q7'"
+        message = "the first has session 's1', topic 't1', query 's1_1'; judged judges 'q7'"
         assert message in error.value.message
-        assert "judged by topic, session, query or text, found none" in error.value.message
+        assert "no session is judged by topic, session, query or text" in error.value.message
         assert "topic, session, query and text were all tried" in str(error.value.hint)
         with pytest.raises(InputError) as error:
             evaluate_sessions({"q7": {"a": 1}}, some(), judged_by="session")
-        assert "judged by session, found none" in error.value.message and "--judged-by" in str(error.value.hint)
+        assert "no session is judged by session" in error.value.message and "--judged-by" in str(error.value.hint)
 
     def test_a_word_that_is_none(self) -> None:
         with pytest.raises(UsageError, match=r"judged_by: expected topic \| session \| query \| text, found 'turn'"):
@@ -108,19 +108,19 @@ class TestWhatJudges:
 
 class TestMeasures:
     def test_measures_of_queries_are_refused(self) -> None:
-        with pytest.raises(UsageError, match="nDCG@10: evaluates single queries"):
+        with pytest.raises(UsageError, match="nDCG@10: a measure of single queries cannot score sessions"):
             evaluate_sessions(TOPIC, some(), "nDCG@10")
 
     def test_measures_of_sessions_are_refused_for_queries(self) -> None:
         with pytest.raises(UsageError, match="sDCG@10: evaluates sessions") as error:
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "sDCG@10")
         assert error.value.hint == "gainful.evaluate_sessions evaluates it"
-        with pytest.raises(UsageError, match="expected sessions"):
+        with pytest.raises(UsageError, match="requires sessions"):
             parse("sDCG@10").score([1, 2])
 
     def test_own_measures(self) -> None:
         class Turns(SessionMeasure):
-            """How many queries a session has."""
+            """Score: the number of queries of a session."""
 
             name = "Turns"
             bounds = (0.0, math.inf)
@@ -132,14 +132,14 @@ class TestMeasures:
 
     def test_an_own_measure_that_returns_nonsense(self) -> None:
         class Wrong(SessionMeasure):
-            """Wrong."""
+            """A measure that returns a wrong shape."""
 
             name = "Wrong"
 
             def compute_sessions(self, block: SessionBlock) -> Floats:
                 return np.zeros(block.size + 1)
 
-        with pytest.raises(UsageError, match="one finite score"):
+        with pytest.raises(UsageError, match="a finite score"):
             evaluate_sessions(TOPIC, some(), Wrong())
 
 
@@ -153,7 +153,7 @@ class TestPolicy:
             evaluate_sessions(qrels, some(), policy=Policy(missing="error"))
         assert "1 judged session not among the sessions" in notices([evaluate_sessions(qrels, some())])[0]
 
-    def test_topics_that_nobody_searched_for_are_not_missing(self) -> None:
+    def test_topics_without_sessions_are_not_missing(self) -> None:
         assert evaluate_sessions({**TOPIC, "t9": {"z": 1}}, some()).missing == []
 
     def test_extra(self) -> None:
@@ -188,7 +188,7 @@ class TestPolicy:
             evaluate_sessions(qrels, some(), policy=Policy(undefined="error"))
 
     def test_lists_are_ordered_by_their_scores(self) -> None:
-        """More than nine turns: their ids do not stand in the order of the turns."""
+        """With more than nine turns, sorting IDs does not sort turns."""
         turns = {f"s_{i}": {"x": 1.0, "a": 2.0} if i == 11 else {"a": 1.0, "x": 2.0} for i in range(1, 13)}
         sessions = Sessions("x", (b"s",), np.array([0, 12]), Run.from_dict(turns))
         found = evaluate_sessions({"s": {"a": 1}}, sessions, "sDCG(base=2)@1").by_query("sDCG@1")
@@ -286,18 +286,18 @@ class TestBlocks:
         assert merged.judged_by == "topic"
 
     def test_a_session_in_two_parts(self) -> None:
-        with pytest.raises(InputError, match="every session once, found 's1' in two parts"):
+        with pytest.raises(InputError, match="duplicate session 's1' in two parts"):
             evaluate_sessions(TOPIC, [some(), some()])
 
     def test_no_part_at_all(self) -> None:
-        with pytest.raises(InputError, match="at least one session"):
+        with pytest.raises(InputError, match="the input has no sessions"):
             evaluate_sessions(TOPIC, [], judged_by="topic")
 
     def test_something_else(self) -> None:
         for wrong in ({"s1": [["a"]]}, 3, [3], {"one": 3}):
             with pytest.raises(UsageError, match="expected Sessions"):
                 evaluate_sessions(TOPIC, wrong)  # type: ignore[arg-type]
-        with pytest.raises(UsageError, match="name: expected with the sessions of one system"):
+        with pytest.raises(UsageError, match="name: cannot be used with a dict of systems"):
             evaluate_sessions(TOPIC, {"one": some()}, name="other")  # type: ignore[call-overload]
 
 
@@ -335,7 +335,7 @@ class TestShown:
         report = Report(evaluate_sessions(TOPIC, {"one": some(), "other": other}))
         assert "means over different numbers of sessions: one 2, other 1" in report.text()
 
-    def test_reports_do_not_mix_what_judges(self) -> None:
+    def test_reports_do_not_mix_judged_by(self) -> None:
         by_session = evaluate_sessions({"s1": {"a": 1}}, some(), name="one")
         with pytest.raises(UsageError, match="same judged_by"):
             Report([by_session, evaluate_sessions(TOPIC, some(), name="two")])

@@ -18,14 +18,14 @@ from tests.together import together
 
 
 class TestMissingSessions:
-    """Judged by session: whoever has a session, it is not missing for the others."""
+    """Judged by session: a session that one system has is not missing for the others."""
 
     qrels = {"s1": {"a": 1}, "s2": {"a": 1}, "s3": {"a": 1}}
 
     def systems(self) -> dict[str, Sessions]:
         return {name: sessions_from_lists({session: [["a"]]}) for name, session in (("A", "s1"), ("B", "s2"))}
 
-    def test_only_what_no_system_has_is_missing(self) -> None:
+    def test_only_sessions_that_no_system_has_are_missing(self) -> None:
         found = evaluate_sessions(self.qrels, self.systems(), "nsDCG@10")
         assert {name: (each.queries, each.missing) for name, each in found.items()} == {
             "A": (["s1", "s3"], ["s3"]),
@@ -35,7 +35,7 @@ class TestMissingSessions:
         with pytest.raises(InputError, match=r"1 session \('s3'\) not among the sessions"):
             evaluate_sessions(self.qrels, self.systems(), policy=Policy(missing="error"))
 
-    def test_nothing_is_missing_where_all_are_there(self) -> None:
+    def test_nothing_is_missing_if_all_sessions_exist(self) -> None:
         del (qrels := dict(self.qrels))["s3"]
         found = evaluate_sessions(qrels, self.systems(), "nsDCG@10", policy=Policy(missing="error"))
         assert [(each.mean("nsDCG@10"), each.count("nsDCG@10")) for each in found.values()] == [(1, 1), (1, 1)]
@@ -114,7 +114,7 @@ class TestMissingTurns:
         # c1_3 has no judgments.
         assert found.by_position.counts.tolist() == [2, 2, 0, 1]
         assert (found.last_queries.number, found.earlier_queries.number, found.unjudged) == (2, 3, 1)
-        assert "queries without judgments do not count here" in study.text()
+        assert "queries without judgments do not count" in study.text()
         assert found.by_position.means[1] == pytest.approx(0.5 / 1.5)
         curves = session_curves(
             self.qrels, {"mine": sessions_from_lists(self.only_one)}, "nsDCG@1", average="both", draws=0
@@ -128,7 +128,7 @@ class TestMissingTurns:
         chosen = study_sessions(self.qrels, systems, "nsDCG@1", session="c1")
         assert chosen.evaluations["mine"].queries == ["c1"]
 
-    def test_ids_that_do_not_tell(self) -> None:
+    def test_ids_without_session_and_number(self) -> None:
         log = [{"session": "c1", "queries": [{"id": "first", "results": ["a"]}]}]
         found = evaluate_sessions({"first": {"a": 1}, "c1_2": {"b": 1}}, Sessions.of(log), "nsDCG@1", name="mine")
         assert found.by_query("nsDCG@1") == {"c1": 1.0}
@@ -159,7 +159,7 @@ class TestGapsInMissingSessions:
     last = 4
 
     def naive_ideal(self, session: str) -> list[float]:
-        """What the best lists give by each query, one document a query, discounted by 1 + log4 of its position."""
+        """Gain of the ideal lists by query, one document per query, discounted by 1 + log4 of its position."""
         total, vector = 0.0, []
         for turn in range(1, self.last + 1):
             grades = self.qrels.get(f"{session}_{turn}", {})

@@ -1,4 +1,4 @@
-"""How often the last query of a session is its best, against plain loops."""
+"""Frequency of sessions whose last query is the best, against plain loops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_discounted_by_position_and_as_lists() -> None:
     assert found(qrels, lists) == LastAgainstBest(4, 2, 3, 1)
 
 
-def test_only_judged_queries_count_where_judgments_are_by_query() -> None:
+def test_only_judged_queries_count_if_judged_by_query() -> None:
     qrels = {"s1_1": {"a": 1}, "s1_2": {"a": 2}, "s2_1": {"a": 1}, "s3_2": {"a": 1}, "s4_1": {"a": 1}, "s4_2": {"a": 1}}
     lists = {
         "s1": [["a"], ["a"]],

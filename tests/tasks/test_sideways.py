@@ -1,4 +1,4 @@
-"""Curves read sideways: against a naive search, and what is said of it."""
+"""Curves compared by rank, against a naive search, and their sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def one_query(**ranks: list[int]) -> Any:
 
 
 def every(step: int, depth: int) -> list[int]:
-    """A document gained at every so many ranks."""
+    """One gained document at every n-th rank."""
     return [1 if rank % step == 0 else 0 for rank in range(1, depth + 1)]
 
 
@@ -68,7 +68,7 @@ class TestAgainstASearch:
 
     @staticmethod
     def exact_curve(qrels: Any, answers: Any) -> list[Fraction]:
-        """The mean over queries as fractions: nothing is rounded."""
+        """The mean over queries as fractions, without rounding."""
         curve = [Fraction(0)] * 50
         for query, judged in qrels.items():
             total = 0
@@ -98,10 +98,10 @@ class TestNumbers:
         assert found.effort("thrice", "twice", 5) == 1.5
         assert found.effort("thrice", "twice", 10) is None
         assert [(r.times_reference, r.times_best) for r in found.reaches] == [(2, 1), (3, 1.5), (2, 1), (None, None)]
-        with pytest.raises(UsageError, match="nothing was read for run 'twice' at rank 7; there are ranks 5, 10"):
+        with pytest.raises(UsageError, match="run 'twice' was not compared at rank 7; there are ranks 5, 10"):
             found.rank("twice", 7)
 
-    def test_where_curves_turn_horizontal(self):
+    def test_where_curves_plateau(self):
         qrels, runs = one_query(twice=every(2, 21), never=[0] * 21)
         found = gain_curves(qrels, runs, "CG@21", draws=0).sideways()
         assert [(rise.run, rise.rank, rise.still_rises) for rise in found.last_rises] == [
@@ -148,7 +148,7 @@ def said(at: list[int], measure: str = "CG@20", reference: str | None = None, **
 
 
 class TestIdealOfTheSameQueries:
-    """Where the policy leaves out what a run does not answer, the ideal of all queries is no match for it."""
+    """If the policy omits queries that a run does not answer, the run is compared with the ideal of its own queries."""
 
     QRELS = {"poor": {"a": 1}, "rich": {"a": 1, "b": 1, "c": 1}}
     RUNS = {"whole": {"poor": ["a"], "rich": ["a", "x", "b", "c"]}, "part": {"rich": ["x", "a", "b", "c"]}}
@@ -166,7 +166,7 @@ class TestIdealOfTheSameQueries:
         # whole: 1 1 1.5 2 of 1 1.5 2 2; part: 0 1 2 3 of 1 2 3 3.
         assert [(area.area, area.share) for area in sideways.areas] == [(1.0, 1.0 / 6.5), (3.0, 3.0 / 9.0)]
         assert [(each.least, each.most) for each in sideways.distances] == [(0.5, 0.5), (1.0, 1.0)]
-        assert "the ideal is that of each run's own queries" in str(sideways)
+        assert "each run is compared with the ideal of its own queries" in str(sideways)
 
     def test_all_queries_count(self):
         found = gain_curves(self.QRELS, self.RUNS, "CG@4", draws=0)
@@ -182,18 +182,18 @@ class TestIdealOfTheSameQueries:
 
 
 class TestSentences:
-    STOP = "The ideal plateaus at rank 10: no query has more documents to gain from."
+    STOP = "The ideal plateaus at rank 10: no query has further documents with gain."
 
     def test_two_runs(self):
         assert said([5, 10], twice=every(2, 20), thrice=every(3, 20)) == [
             "To gain what the ideal gives in 5 documents, a user reads 10 with twice and 15 with thrice.",
-            "There thrice takes 1.5 times as long as twice.",
+            "With thrice a user reads 1.5 times as far as with twice.",
             "To gain what the ideal gives in 10 documents, a user reads 20 with twice; with thrice 20 documents "
             "are not enough.",
             self.STOP,
         ]
 
-    def test_about_as_long_is_not_said(self):
+    def test_nearly_equal_effort_has_no_sentence(self):
         texts = said([10], "CG@60", a=every(5, 53), b=every(5, 53))
         assert not any("times as long" in text for text in texts)
         near = said([2], "CG@60", a=[0] * 19 + [1, 1], b=[0] * 20 + [1, 1])  # 21 and 22 documents
@@ -216,7 +216,7 @@ class TestSentences:
         assert said([1], **ranks)[:2] == [
             "To gain what the ideal gives in 1 document, a user reads between 1 with r0 and 9 with r8 (9 runs); with "
             "s0, s1 or s2 20 documents are not enough.",
-            "There r8 takes 9 times as long as r0.",
+            "With r8 a user reads 9 times as far as with r0.",
         ]
         nobody = {f"r{i}": [0] for i in range(9)}
         assert said([1], **nobody)[0] == (
@@ -267,7 +267,7 @@ class TestSentences:
         assert "Distance of nCG (mean of ratios) from the ideal" in shown
 
     def test_still_rising(self):
-        assert said([5], "CG@8", r=every(1, 8))[-1] == "The ideal is still rising at rank 8, the last one looked at."
+        assert said([5], "CG@8", r=every(1, 8))[-1] == "The ideal is still rising at rank 8, the last one computed."
 
 
 class TestPage:
@@ -275,9 +275,9 @@ class TestPage:
         qrels, runs = one_query(twice=every(2, 20), thrice=every(3, 20))
         found = gain_curves(qrels, runs, "CG@20", draws=0).sideways(at=[10], regions=[(1, 4)])
         reach, area, distance = found.page(places=2).tables
-        assert [column.name for column in reach.columns] == ["run", "for 10", "10: x ideal", "10: x best"]
+        assert [column.name for column in reach.columns] == ["run", "for 10", "10: vs ideal", "10: vs best"]
         assert reach.rows == (("twice", 20, 2.0, 1.0), ("thrice", None, None, None))
-        assert "thrice  not within 20            -           -" in str(found)
+        assert "thrice  not within 20             -            -" in str(found)
         assert [(row[0], row[-1]) for row in area.rows] == [("(ideal)", 10), ("twice", None), ("thrice", 18)]
         assert distance.rows == (("twice", "1-4", 1.0, 2.0, 0.5, 1.0), ("thrice", "1-4", 1.0, 3.0, 2 / 3, 1.0))
         assert "order:input | " in str(found).splitlines()[-1]
@@ -285,15 +285,15 @@ class TestPage:
     @together(
         ("options", "message"),
         [
-            ({"at": [5, 21]}, "at: expected ranks down to 20, where the curves end, found 21\nhint: @k is the depth"),
+            ({"at": [5, 21]}, "at: expected ranks up to 20, found 21\nhint: @k is the depth"),
             ({"at": [0]}, "at: expected a whole number"),
-            ({"at": []}, "at: expected at least one rank, found none"),
+            ({"at": []}, "at: at least one rank is required"),
             ({"regions": [(5, 2)]}, "regions: expected ranks from 1 to 20, the first before the last, found 5-2"),
             ({"regions": [(1, 21)]}, "found 1-21\nhint: @k is the depth"),
             ({"reference": "tw"}, "reference: no run is called 'tw'; there are twice\nhint: did you mean twice?"),
-            ({"reference": "twice"}, "reference: expected other runs beside 'twice', found none"),
-            ({"measure": "nCG", "at": [5]}, "nCG: expected a reference, found none: .*\nhint: read CG or DCG sideways"),
-            ({"measure": "DCG"}, "no curve is of DCG; there are CG, nCG"),
+            ({"reference": "twice"}, "reference: no other run to compare with 'twice'"),
+            ({"measure": "nCG", "at": [5]}, "nCG: no gain to reach: .*\nhint: use CG or DCG"),
+            ({"measure": "DCG"}, "no curve for DCG; there are CG, nCG"),
         ],
     )
     def test_what_cannot_be(self, options, message):

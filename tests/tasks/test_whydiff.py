@@ -1,4 +1,4 @@
-"""The search over conventions finds what was planted.
+"""The search over conventions finds planted conventions.
 
 What is planted is computed here, by loops over plain Python values that know nothing of the package; only the figure is
 handed over, printed to a few digits as people report it.
@@ -36,7 +36,7 @@ class Case:
 
     @cached_property
     def rows(self) -> dict[str, list[tuple[int, str, int, float]]]:
-        """Query -> its lines, each with its place in the file."""
+        """Query -> its lines, each with its position in the file."""
         rows: dict[str, list[tuple[int, str, int, float]]] = {}
         for at, (query, *line) in enumerate(self.lines):
             rows.setdefault(query, []).append((at, *line))
@@ -56,7 +56,7 @@ class Case:
 
 
 def naive_list(case: Case, query: str, settings: Settings) -> list[tuple[str, float]]:
-    """The ranked documents of a query with the scores they are compared by."""
+    """The ranked documents of a query with the scores used for comparison."""
     rows = list(case.rows[query])
     if settings.get("scores") == "float32":
         rows = [(at, doc, rank, struct.unpack("f", struct.pack("f", score))[0]) for at, doc, rank, score in rows]
@@ -172,7 +172,7 @@ def naive_binary(ranked: list[tuple[str, float]], grades: dict[str, float], spec
 
 @dataclass(frozen=True)
 class Spec:
-    """A measure as the naive computation knows it."""
+    """A measure of the naive computation."""
 
     name: str
     k: int | None = None
@@ -198,7 +198,7 @@ SPECS = {
 
 
 def naive_scores(case: Case, measure: str, settings: Settings) -> dict[str, float]:
-    """Query -> score after missing and undefined; queries that are left out are not there."""
+    """Query -> score after missing and undefined, without omitted queries."""
     spec, scores = SPECS[measure], {}
     for query, all_grades in case.qrels.items():
         if query not in case.rows:
@@ -230,7 +230,7 @@ def naive_mean(case: Case, measure: str, settings: Settings) -> float:
 
 @cache
 def rich_case(seed: int = 12, duplicates: bool = False) -> Case:
-    """Ties, scores that only float32 ties, ranks and input order of their own, gaps in answers and judgments."""
+    """Ties, scores that tie in float32 only, different ranks and input order, gaps in answers and judgments."""
     rng = random.Random(seed)
     judgments: list[tuple[str, str, float]] = []
     lines: list[tuple[str, str, int, float]] = []
@@ -279,7 +279,7 @@ def search(case: Case, measure: str, figure: str, **more: Any) -> Findings:
 
 
 def is_planted(explanation: Way, planted: Settings, start: Settings) -> bool:
-    """Whether an explanation is what was planted, apart from values that the data cannot tell apart."""
+    """Whether an explanation matches the planted conventions, up to values that the data do not distinguish."""
     wanted = {**start, **planted}
     return len(explanation.departed) <= len(planted) and all(
         value == wanted[name] or wanted[name] in explanation.alike.get(name, ())
@@ -288,7 +288,7 @@ def is_planted(explanation: Way, planted: Settings, start: Settings) -> bool:
 
 
 def search_all(case: Case, measure: str, planted: dict[int, list[Settings]], **more: Any) -> Findings:
-    """One search for the figures of everything that was planted, by how many places they are printed with."""
+    """One search for the figures of all planted conventions, by printed decimals."""
     figures = {
         str(settings): f"{naive_mean(case, measure, settings):.{places}f}"
         for places, together in planted.items()
@@ -298,7 +298,7 @@ def search_all(case: Case, measure: str, planted: dict[int, list[Settings]], **m
 
 
 def assert_first(found: Findings, case: Case, measure: str, planted: Settings) -> Way:
-    """What was planted comes first among the explanations of its figure."""
+    """The planted conventions come first among the explanations of their figure."""
     [explained] = [explained for explained in found.figures if explained.figure.name == str(planted)]
     first = explained.ways[0]
     assert explained.reproduced
@@ -399,7 +399,7 @@ def test_more_departures_are_found_on_request() -> None:
     assert_found(rich_case(), "AP", planted, places=8, departures=4)
 
 
-def test_negative_grades_matter_only_where_unjudged_documents_are_removed() -> None:
+def test_negative_grades_matter_only_if_unjudged_documents_are_removed() -> None:
     assert_first(found(), rich_case(), "nDCG@5", NEGATIVE)
     alone = assert_first(found(), rich_case(), "nDCG@5", {"gain": "exp2"})
     assert alone.alike["negative"] == ("unjudged",)
@@ -417,8 +417,8 @@ def test_duplicates(measure: str) -> None:
 
 @together("measure", SPECS)
 @together("duplicates", [False, True])
-def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
-    """Not only those that somebody would report: values taken at random in every dimension."""
+def test_any_combination_gives_its_value(measure: str, duplicates: bool) -> None:
+    """Not only likely conventions: values taken at random in every dimension."""
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
     search = Search(Qrels.from_dict(case.qrels), case.run, parse(measure), Policy(), 1, Progress())
     wanted = [tuple(rng.randrange(len(d.values)) for d in search.dimensions) for _ in range(30)]
@@ -473,7 +473,7 @@ def test_simulated_collection() -> None:
     assert_found(case, "AP", {"rel": "2"})
 
 
-def test_conventions_whose_values_differ_in_the_eighth_digit_are_told_apart() -> None:
+def test_conventions_that_differ_in_the_eighth_digit_are_distinguished() -> None:
     # Two documents of equal score whose grades hardly differ: which stands first moves DCG by less than 2e-8.
     better, worse = 1.00000005, 1.0
     descending = better / math.log2(2) + worse / math.log2(3)  # b, a

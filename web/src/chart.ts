@@ -1,4 +1,4 @@
-// uPlot in the page's colours: axes and sizes that all charts share, and what each paints itself.
+// uPlot in the page's colours: shared axes and sizes, and hooks for what each chart paints.
 import uPlot from "uplot";
 import { h } from "./dom.ts";
 import type { BasePage } from "./page.ts";
@@ -10,15 +10,15 @@ export interface Axis {
 }
 
 export interface Wanted {
-  /** What a screen reader says of the chart. */
+  /** Description for screen readers. */
   label: string;
   x: Axis;
   y: Axis;
-  /** Width by height; square charts have 1. */
+  /** Ratio of width to height; 1 for square charts. */
   aspect?: number;
   series?(): uPlot.Series[];
   bands?(): uPlot.Band[];
-  /** Paints under or over the lines, in the pixels of the canvas. */
+  /** Paints below or above the lines, in canvas pixels. */
   paint?(plot: uPlot, context: CanvasRenderingContext2D): void;
   /** The pointer is at a value of both axes; null when it leaves. */
   point?(at: { x: number; y: number; plot: uPlot } | null): void;
@@ -40,11 +40,11 @@ export class Chart {
     this.node = h("div", { class: "chart", role: "img", "aria-label": wanted.label });
     const fit = (): void => void (this.plot && this.resize());
     new ResizeObserver(fit).observe(this.node);
-    // What observes sizes is told too late for paper.
+    // Size observers are notified too late for printing.
     for (const event of ["beforeprint", "afterprint"]) addEventListener(event, fit);
   }
 
-  /** Draws data; the chart is made anew where the key (what its lines look like) is another one. */
+  /** Draws data; the chart is recreated if the key (the appearance of its lines) changes. */
   draw(data: uPlot.AlignedData, key = ""): void {
     this.data = data;
     const { looks } = this.page;
@@ -58,7 +58,7 @@ export class Chart {
     this.plot = new uPlot(this.options(), data, this.node);
   }
 
-  /** Paints again what is not in the data. */
+  /** Repaints everything that is not in the data. */
   repaint(): void {
     this.plot?.redraw(true, true);
   }

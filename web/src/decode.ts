@@ -1,4 +1,4 @@
-// What the page carries: JSON and typed arrays in one compressed block.
+// The data of the page: JSON and typed arrays in one compressed block.
 import { gunzipSync } from "fflate";
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
@@ -54,7 +54,7 @@ interface Header {
   settings: Settings;
   missing: "zero" | "skip";
   undefined: "zero" | "skip";
-  /** By system: how many standard errors a 95 % interval of its mean reaches. */
+  /** By system: half-width of the 95% interval of its mean, in standard errors. */
   t: (number | null)[];
   measures: Measure[];
   /** Which of the measures decides, and which one the controls start with, if they do. */
@@ -63,13 +63,13 @@ interface Header {
   pairs?: Pairs[];
   judged?: { k: number[]; share: (number | null)[][]; tells: boolean };
   recall?: RecallLevel[];
-  /** Of a page about sessions: their ids by system, and how many queries the longest has. */
+  /** On pages about sessions: their IDs by system, and the queries of the longest. */
   mode?: "sessions";
   sessions?: string[][];
   queriesMost?: number;
 }
 
-/** Everything that the page knows before a query is opened. */
+/** Everything that is decoded before a query is opened. */
 export interface Report extends Header {
   /** Systems × queries × ranks: 0 after the list's end, 1 unjudged, 2 + i the level i. */
   grades: Uint8Array | Uint16Array;
@@ -81,13 +81,13 @@ export interface Report extends Header {
   numbers(name: string): Numbers | null;
 }
 
-/** Which documents stand where; decoded when they are first asked for. */
+/** Documents by rank, decoded on first use. */
 export interface Documents {
   depth: number;
   note?: string;
   ids: string[][];
   titles?: Record<string, string>;
-  /** Systems × queries × ranks: 0 none, else 1 + the place among the query's ids. */
+  /** Systems × queries × ranks: 0 none, else 1 + the index among the query's IDs. */
   docs: Uint32Array;
   poolDocAt: Uint32Array;
   poolDoc: Uint32Array;
@@ -108,7 +108,7 @@ function unpacked(element: string): { json: any; numbers: (name: string) => any 
   const text = node?.textContent?.trim();
   if (!text) return null;
   const { buffer } = gunzipSync(bytesOf(text)); // at once: a page may be printed as soon as it is loaded
-  node!.remove(); // nobody reads it twice
+  node!.remove(); // it is read only once
   const length = new DataView(buffer).getUint32(0, true);
   const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   const arrays = json.arrays as Record<string, { type: keyof typeof TYPES; at: number; length: number }>;
@@ -125,7 +125,7 @@ export function decodeReport(): Report {
   if (found.json.version !== 1) throw new Error(`data of version ${found.json.version}, expected 1`);
   const names = ["grades", "answered", "poolAt", "poolLevel", "poolCount", "weights"];
   if (found.json.mode === "sessions") {
-    // Sessions have no runs' lists: what all views ask for is empty.
+    // Sessions have no ranked lists, so the fields that all views read are empty.
     Object.assign(found.json, { queries: [], depth: found.json.ranks, pair: [0, 0] });
     Object.assign(found.json.settings, { discount: "jarvelin2008", average: "ratios" });
   }
@@ -148,8 +148,8 @@ export function decodeDocuments(systems: number): Documents | null {
   return Object.assign(found.json, { docs }, Object.fromEntries(names.map((name) => [name, found.numbers(name)])));
 }
 
-/** Which document of its query stands at every rank, from 1 on. A code says how long ago it was first met, going rank
- * by rank and at each rank from system to system: 0 there is none, 1 it is new. */
+/** The document at each rank. Codes count back to the document's first occurrence, going rank by rank and, within a
+ * rank, system by system: 0 is no document, 1 a new one. */
 function places(low: Numbers, high: Numbers, systems: number, queries: number, depth: number): Uint32Array {
   const found = new Uint32Array(low.length);
   for (let q = 0; q < queries; q++) {

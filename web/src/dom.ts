@@ -34,23 +34,23 @@ const nodes = (children: (Child | Child[])[]): Node[] =>
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (typeof child === "object" ? (child as Node) : document.createTextNode(String(child))));
 
-/** Children in place of those that were there. */
+/** Replaces the children of a node. */
 export const put = (element: Element, ...children: (Child | Child[])[]): void =>
   element.replaceChildren(...nodes(children));
 
-/** Sets a text only if it is another one: nothing is laid out again for nothing. */
+/** Sets a text only if it differs, to avoid a layout. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A name or id as people can see it: what is invisible or turns the direction of writing is escaped. */
+/** A name or ID with invisible characters and marks of writing direction escaped. */
 export const shown = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu,
     (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`,
   );
 
-/** The same without its middle where it is long. */
+/** The same, without its middle if it is long. */
 export function short(text: string, most = 24): string {
   const all = [...shown(text)];
   if (all.length <= most) return all.join("");
@@ -58,11 +58,11 @@ export function short(text: string, most = 24): string {
   return `${all.slice(0, most - 1 - end).join("")}…${all.slice(all.length - end).join("")}`;
 }
 
-/** So many letters that all names have are kept before those that tell them from each other. */
+/** Common letters kept before the first differing letter of shortened names. */
 const CONTEXT = 10;
 
-/** Names in about so many letters that are still told from each other: of long ones without what all begin and end
- * with, and longer where they would be the same. */
+/** Names shortened to about `most` letters but still unique: without common prefixes and suffixes, longer if they
+ * would be equal. */
 export function shortNames(names: string[], most: number): string[] {
   const all = names.map((text) => [...shown(text)]);
   const least = Math.min(...all.map((each) => each.length));
@@ -84,10 +84,10 @@ export function shortNames(names: string[], most: number): string[] {
   return all.map((each) => each.join(""));
 }
 
-/** A name that keeps its own direction of writing. */
+/** A name that keeps its writing direction. */
 export const name = (text: string, most = 60): HTMLElement => h("bdi", { title: shown(text) }, short(text, most));
 
-/** An order of places by what stands there; what is no number comes last, whether it rises or falls. */
+/** Indices sorted by value; NaN comes last in both directions. */
 export const byValue =
   (value: (place: number) => number | null | undefined, rising: boolean) =>
   (a: number, b: number): number => {
@@ -114,7 +114,7 @@ export const share = (value: number | null | undefined): string =>
   isNone(value) ? "–" : `${(100 * value!).toFixed(1)}%`;
 export const probability = (p: number | null | undefined): string =>
   isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
-/** A number without digits that say nothing. */
+/** A number without trailing zeros. */
 export const plain = (value: number): string => String(Number(value.toPrecision(6)));
 export const count = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -130,7 +130,7 @@ export interface Heading {
   key?: string;
 }
 
-/** The head of a table whose columns sort where they have a key. */
+/** The head of a table; columns with a key are sortable. */
 export function sortableHead(
   columns: Heading[],
   sorted: () => { key: string; falling: boolean },
@@ -172,7 +172,7 @@ export function sortableHead(
 /** The heading of a column of numbers. */
 export const numeric = (text: string): Heading => ({ text, isNumber: true });
 
-/** Fills a table. The first cell of a row is its heading; a cell may be an element `td` of its own. */
+/** Fills a table. The first cell of a row is its heading; a cell may be a `td` element. */
 export function fill(table: HTMLTableElement, caption: string, heads: (Heading | string)[], rows: Child[][]): void {
   const columns = heads.map((head): Heading => (typeof head === "string" ? { text: head } : head));
   const kind = (i: number): string | undefined => (columns[i]!.isNumber ? "number" : columns[i]!.className);
@@ -203,7 +203,7 @@ export function fill(table: HTMLTableElement, caption: string, heads: (Heading |
 export const button = (text: Child, onclick: () => void, props: Props = {}): HTMLButtonElement =>
   h("button", { type: "button", onclick, ...props }, text);
 
-/** A table as a file that spreadsheets open; what is not ASCII needs a mark for some of them. */
+/** A table as a CSV file; some spreadsheets need a byte order mark for non-ASCII text. */
 export function csv(rows: (string | number | null | undefined)[][]): string {
   const cell = (value: string | number | null | undefined): string => {
     const text = isNone(value as number) && typeof value !== "string" ? "" : String(value);
@@ -226,7 +226,7 @@ async function isCopied(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Frames of notebooks, and some browsers' local files, have the older way only.
+    // Frames in notebooks, and local files in some browsers, support only the older API.
     const area = h("textarea", { class: "hidden", readonly: true });
     area.value = text;
     document.body.append(area);
@@ -237,12 +237,12 @@ async function isCopied(text: string): Promise<boolean> {
   }
 }
 
-/** A button that copies a text, and says for a moment that it did. */
+/** A button that copies a text and confirms it briefly. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
   const node = button(
     label,
     async () => {
-      say(node, (await isCopied(text())) ? "Copied" : "The browser does not allow it");
+      say(node, (await isCopied(text())) ? "Copied" : "Blocked by the browser");
       node.focus({ preventScroll: true });
       setTimeout(() => say(node, label), 2000);
     },
@@ -251,11 +251,11 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
   return node;
 }
 
-/** A table in a box of its own that scrolls where the page is narrow. */
+/** A table in a box that scrolls on narrow pages. */
 export const tableBox = (label: string, table: HTMLTableElement): HTMLElement =>
   h("div", { class: "scroll", role: "group", "aria-label": label, tabindex: 0 }, table);
 
-/** A select of values with their texts. */
+/** A select element of values with their texts. */
 export function choices(
   label: string,
   options: [string, string][],

@@ -1,8 +1,8 @@
-// How systems look: a hue by name, the same in every figure of gainful, and a stroke for those who see no colours.
+// Appearance of systems: a hue per name, the same in every figure of gainful, and a stroke that works without colour.
 import { shortNames } from "./dom.ts";
 
 const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288"];
-/** The same hues, lighter where they would sink into a dark page. */
+/** The same hues, some lighter for dark pages. */
 const DARK = ["#4AA8E0", "#F5803E", "#2CC59B", "#E39AC5", "#F0B429", "#8FD0F7", "#D96B96", "#A196F2"];
 const DASHES = [[], [5, 1.6], [2, 1.2], [6, 1.4, 1.2, 1.4], [9, 1.8], [1, 1.1], [5, 1.2, 1, 1.2, 1, 1.2], [3, 3]];
 
@@ -15,7 +15,7 @@ function crc32(text: string): number {
   return ~crc >>> 0;
 }
 
-/** A number for each name; modulo `count` it is the hue, which a name keeps wherever it can. */
+/** A number for each name; modulo `count` it is the hue, stable where possible. */
 export function hues(names: string[], count = LIGHT.length): Map<string, number> {
   const wanted = [...new Set(names)].sort((a, b) => (a < b ? -1 : 1));
   const found = new Map<string, number>();
@@ -31,7 +31,7 @@ export function hues(names: string[], count = LIGHT.length): Map<string, number>
   return found;
 }
 
-/** The colours of the page, which are those of its style sheet, and of systems. */
+/** The colours of the page, from its style sheet, and of systems. */
 export class Looks {
   ink = "";
   soft = "";
@@ -48,7 +48,7 @@ export class Looks {
     this.read();
   }
 
-  /** Takes the colours of the style sheet, which follow the reader's setting. */
+  /** Reads the colours of the style sheet, which follow the reader's colour scheme. */
   read(): void {
     const style = getComputedStyle(document.documentElement);
     const of = (name: string): string => style.getPropertyValue(name).trim();
@@ -60,13 +60,13 @@ export class Looks {
     });
   }
 
-  /** A system's name in about so many letters, told from all others. */
+  /** A system's name shortened to about `most` letters, but still unique. */
   name(s: number, most = 32): string {
     if (!this.short.has(most)) this.short.set(most, shortNames(this.names, most));
     return this.short.get(most)![s]!;
   }
 
-  /** How many others before it have the same hue. */
+  /** The number of earlier systems with the same hue. */
   turn(s: number): number {
     return Math.floor(this.numbers[s]! / LIGHT.length);
   }
@@ -79,14 +79,14 @@ export class Looks {
     return this.palette[this.numbers[s]! % LIGHT.length]!;
   }
 
-  /** Strokes and gaps in pixels for a line of some width. */
+  /** Strokes and gaps in pixels for a line width. */
   dash(s: number, width: number): number[] {
     const many = this.numbers.length > LIGHT.length;
     const which = many ? ((this.numbers[s]! % LIGHT.length) + this.turn(s)) % DASHES.length : s;
     return DASHES[which]!.map((part) => part * width);
   }
 
-  /** A colour that lets through what is below. */
+  /** A translucent colour. */
   pale(colour: string, strength: number): string {
     return `${colour}${Math.round(strength * 255)
       .toString(16)

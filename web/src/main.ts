@@ -1,4 +1,4 @@
-// The page: decodes what it carries, puts the views below each other, and draws those that are seen.
+// The page: decodes its data, stacks the views, and draws the visible ones.
 import { decodeDocuments, decodeReport, type Documents, type Report } from "./decode.ts";
 import { copyButton, h } from "./dom.ts";
 import { Looks } from "./looks.ts";
@@ -22,7 +22,7 @@ interface Shown extends View {
   isStale: boolean;
 }
 
-/** What a page of runs or of sessions consists of: its views, how it follows the controls, and what it computed. */
+/** Parts of a page about runs or sessions: its views, its reaction to the controls, and its results. */
 interface Content {
   page: BasePage;
   views: (View | null | false)[];
@@ -107,8 +107,8 @@ function aboutSessions(report: Report, looks: Looks, store: () => Store): Conten
 function start(): void {
   const report = decodeReport();
   const looks = new Looks(report.systems);
-  // On paper the page is light, as wide as a sheet, and whole: what it was made of stands at the end. Whoever draws is
-  // told after this.
+  // In print, the page is light, as wide as a sheet, and complete, with its sources at the end. Views are notified
+  // afterwards.
   const about = document.getElementById("about") as HTMLDetailsElement;
   const turn = (isPaper: boolean): void => {
     document.documentElement.classList.toggle("print", isPaper);
@@ -137,7 +137,7 @@ function start(): void {
     .filter((view): view is View => !!view)
     .map((view) => ({ ...view, isSeen: false, isStale: true }));
 
-  /** Draws a view that changed and is on the screen, or is asked for. */
+  /** Draws a view that has changed and is visible or requested. */
   function show(view: Shown, always = false): void {
     if (!view.isStale || !(view.isSeen || always || view.node.hidden)) return;
     view.isStale = false;
@@ -168,7 +168,7 @@ function start(): void {
   expose(report, store, content, () => taken);
 }
 
-/** Puts controls and views in place of what is static; the answer and what the page is about stay. */
+/** Replaces the static content with controls and views, except the answer and the description. */
 function arrange(views: View[], panel: ReturnType<typeof controls>, store: Store): void {
   for (const id of ["leaderboard", "curves"]) document.getElementById(id)?.remove();
   const kept = document.getElementById("notices");
@@ -196,13 +196,13 @@ function arrange(views: View[], panel: ReturnType<typeof controls>, store: Store
     "div",
     { class: "buttons" },
     copyButton("Copy the answer", () => said.join(" ")),
-    // A page within a notebook has no address of its own.
+    // A page within a notebook has no address.
     location.protocol !== "about:" && copyButton("Copy a link to this view", link),
   );
   answer.insertBefore(copies, document.getElementById("about"));
   const header = h("header", {}, document.querySelector("#static h1"), answer, panel.words);
   answer.querySelector("h2")!.tabIndex = -1;
-  // The address says what is set: a link into the page must not take its place.
+  // The address holds the state: links into the page must not replace it.
   document.querySelector(".skip")!.addEventListener("click", (event) => {
     event.preventDefault();
     go(answer);
@@ -234,14 +234,14 @@ function arrange(views: View[], panel: ReturnType<typeof controls>, store: Store
   );
   app.hidden = false;
   document.getElementById("static")?.remove();
-  // Wide pages have the controls beside the views, always open.
+  // On wide pages, the controls are next to the views and always open.
   const wide = matchMedia("(min-width: 1280px)");
   const follow = (): void => void (details.open = wide.matches);
   wide.addEventListener("change", follow);
   follow();
 }
 
-/** What tests and consoles may ask. */
+/** Access for tests and the console. */
 function expose(report: Report, store: Store, content: Content, taken: () => number): void {
   const api = {
     get state(): State {
@@ -251,7 +251,7 @@ function expose(report: Report, store: Store, content: Content, taken: () => num
       store.set(patch);
       store.now();
     },
-    /** How long the last step took, in milliseconds. */
+    /** Duration of the last step, in milliseconds. */
     get taken(): number {
       return taken();
     },
@@ -266,8 +266,8 @@ function expose(report: Report, store: Store, content: Content, taken: () => num
 try {
   start();
 } catch (error: unknown) {
-  // What is static stays readable.
+  // The static content stays readable.
   const why = error instanceof Error ? error.message : String(error);
-  const note = h("p", { class: "note", role: "alert" }, `The interactive parts need a recent browser (${why}).`);
+  const note = h("p", { class: "note", role: "alert" }, `The interactive parts require a recent browser (${why}).`);
   document.getElementById("static")?.prepend(note);
 }

@@ -1,7 +1,7 @@
 // The cumulated-gain family, recomputed for other gains and discounts. No allocation within a step.
 import type { Report, Settings } from "./decode.ts";
 
-/** What the controls say: the settings and what each level of the judgments is worth. */
+/** Settings of the controls, and the gain of each level of the judgments. */
 export interface Choice extends Settings {
   gains: number[];
 }
@@ -14,7 +14,7 @@ const logarithm = (base: number | "e"): ((value: number) => number) => {
   return (value) => Math.log(value) / divisor;
 };
 
-/** What divides a gain at a rank, ranks counted from 1. */
+/** The divisor of a gain at a rank, from 1. */
 export function divisor(discount: string, base: number | "e", rank: number): number {
   const log = logarithm(base);
   switch (discount) {
@@ -46,11 +46,11 @@ export function divisors(choice: Settings, depth: number, into: Float64Array = n
   return into;
 }
 
-/** Levels from the best gain down; of equal gains the higher level first. */
+/** Levels by decreasing gain; of equal gains, the higher level first. */
 export const levelOrder = (gains: readonly number[]): number[] =>
   gains.map((_, level) => level).sort((a, b) => gains[b]! - gains[a]! || b - a);
 
-/** The best list of a query: calls back with every level, where its documents begin and end (0-based), to a depth. */
+/** The ideal list of a query: calls back with each level and its first and last rank (0-based), to a depth. */
 export function eachIdealLevel(
   report: Report,
   query: number,
@@ -70,30 +70,30 @@ export function eachIdealLevel(
   }
 }
 
-/** So many queries are added without keeping what rounding loses. */
+/** Queries that are added without compensation for rounding. */
 const FEW = 32;
 
-/** Everything that follows from the controls, in arrays that are used again at every step.
+/** All results of the controls, in arrays that are reused at each step.
  *
- * Scores at the depth are always there; curves to the last rank are only for who asks. */
+ * Scores at the depth are always computed; curves to the last rank only on request. */
 export class Live {
   /** Averages by system and rank, and the ends of their bands. */
   readonly curves: Float64Array;
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** Averages of what is cumulated, before any normalisation. */
+  /** Averages of cumulated gain, before normalisation. */
   readonly plain: Float64Array;
-  /** The ideal query by query, and its average over all judged queries. */
+  /** The ideal of each query, and its average over all judged queries. */
   readonly ideals: Float64Array;
   readonly ideal: Float64Array;
-  /** Systems × queries at the depth that is set; NaN where a query does not count. */
+  /** Systems × queries at the current depth; NaN if a query does not count. */
   readonly scores: Float64Array;
   /** The same averaged, and the ends of its interval. */
   readonly means: Float64Array;
   readonly meanLow: Float64Array;
   readonly meanHigh: Float64Array;
   readonly divisors: Float64Array;
-  /** By system: how many documents its longest list has, as far as lists are kept. */
+  /** By system: length of its longest list, as far as lists are stored. */
   readonly longest: number[];
   choice: Choice;
   private readonly gainOf: Float64Array;
@@ -144,7 +144,7 @@ export class Live {
     if (this.asMeans) this.cumulate();
   }
 
-  /** Computes the curves to the last rank, if that was not done for these controls. */
+  /** Computes the curves to the last rank, unless done for these controls. */
   cumulate(): void {
     if (this.isWhole) return;
     this.isWhole = true;
@@ -242,13 +242,13 @@ export class Live {
     this.meanHigh[s] = isNormalised(this.choice) ? Math.max(mean, Math.min(1, mean + reach)) : mean + reach;
   }
 
-  /** How many standard deviations an interval reaches; queries with weights are fewer than there are. */
+  /** Half-width of an interval in standard deviations, for the effective number of weighted queries. */
   private reach(s: number, whole: number, square: number): number {
     const effective = (whole * whole) / square;
     return effective > 1 ? (this.report.t[s] ?? NaN) / Math.sqrt(effective - 1) : NaN;
   }
 
-  /** The mean over queries of what each has at every rank: its gain, or its share of the ideal's. */
+  /** The mean over queries at each rank of the gain, or of its share of the ideal gain. */
   private averageValues(s: number): void {
     const { report, worth, ideals, ones, scores } = this;
     const { grades, depth, answered, weights } = report;
@@ -279,7 +279,7 @@ export class Live {
       const cell = at * depth;
       const row = normalised ? q * depth : 0;
       const by = normalised ? ideals : ones;
-      if (!(by[row]! > 0)) continue; // nothing to gain
+      if (!(by[row]! > 0)) continue; // no gain possible
       let total = 0;
       for (let r = 0; r < depth; r++) {
         total += worth[grades[cell + r]! * depth + r]!;
@@ -299,7 +299,7 @@ export class Live {
     }
   }
 
-  /** The mean gain over queries by the mean of their ideals, at every rank. */
+  /** The mean gain over queries divided by the mean of their ideals, at each rank. */
   private averageMeans(s: number): void {
     const { report, worth, ideals } = this;
     const { grades, depth, answered, weights } = report;
@@ -329,7 +329,7 @@ export class Live {
       const [above, below] = [sum![r]! + rest![r]!, best![r]! + bestRest![r]!];
       const nothing = report.undefined === "zero" && whole ? 0 : NaN;
       const ratio = below > 0 ? Math.min(above / below, cap) : nothing;
-      // How far a ratio of means may be off, by its linear approximation.
+      // Standard error of a ratio of means, by linear approximation.
       const squared = squares![r]! - 2 * ratio * products![r]! + ratio * ratio * bestSquares![r]!;
       const spread = below > 0 ? Math.sqrt(Math.max(0, squared / whole)) / (below / whole) : 0;
       this.keep(s, r, ratio, reach * spread, above / whole);
@@ -349,22 +349,22 @@ export class Live {
     this.high[at] = Math.max(mean, Math.min(most, mean + reach));
   }
 
-  /** The first rank at which a system has gained as much on average as the ideal has at another; 0: at none. */
+  /** The first rank at which a system reaches a mean gain; 0 if it does not. */
   rankToGain(s: number, gain: number): number {
     const depth = this.report.depth;
-    const enough = gain * (1 - 1e-12); // what misses it by rounding only has reached it
+    const enough = gain * (1 - 1e-12); // tolerance for rounding
     for (let r = 0; r < depth; r++) if (this.plain[s * depth + r]! >= enough) return r + 1;
     return 0;
   }
 }
 
-/** Adds sums of a few queries, in which rounding is no matter, to those of all, and empties them. */
+/** Adds sums over a few queries, whose rounding errors are negligible, to the totals, and clears them. */
 function flush(part: Float64Array, sums: Float64Array, rest: Float64Array): void {
   for (let r = 0; r < part.length; r++) add(sums, rest, r, part[r]!);
   part.fill(0);
 }
 
-/** Adds to a sum that keeps what rounding loses. */
+/** Adds to a compensated sum. */
 function add(sums: Float64Array, rest: Float64Array, at: number, value: number): void {
   const before = sums[at]!;
   const after = before + value;

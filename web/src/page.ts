@@ -1,28 +1,28 @@
-// What the views share.
+// Types and texts shared by the views.
 import type { Documents, Measure, Report } from "./decode.ts";
 import { type Child, count, h, listed, plain, shown, svg } from "./dom.ts";
 import type { Looks } from "./looks.ts";
 import type { Live } from "./measures.ts";
 import { haveSameControls, initial, type Patch, type State } from "./state.ts";
 
-/** A section of the page. It is drawn when it is on the screen and something changed. */
+/** A section of the page, drawn when it is visible and has changed. */
 export interface View {
   node: HTMLElement;
   draw(): void;
 }
 
-/** What the controls come to for every system. */
+/** Results of the controls for each system. */
 export interface Averages {
   readonly means: Float64Array;
   readonly meanLow: Float64Array;
   readonly meanHigh: Float64Array;
 }
 
-/** What pages of runs and of sessions have in common. */
+/** Common part of pages about runs and about sessions. */
 export interface BasePage {
   report: Report;
   averages: Averages;
-  /** Over what averages are: so many queries or sessions. */
+  /** The queries or sessions that are averaged, in words. */
   over(): string;
   looks: Looks;
   readonly state: State;
@@ -31,11 +31,11 @@ export interface BasePage {
 
 export interface Page extends BasePage {
   live: Live;
-  /** The documents, decoded when they are first asked for; null where there are none. */
+  /** The documents, decoded on first use; null if there are none. */
   documents(): Documents | null;
 }
 
-/** How many scores there are by system, those that do not count left out. */
+/** The number of scores per system that count. */
 export function overText(scores: Float64Array[], one: string, many?: string): string {
   const sizes = scores.map((each) => {
     let size = 0;
@@ -46,7 +46,7 @@ export function overText(scores: Float64Array[], one: string, many?: string): st
   return `${least < most ? `${least.toLocaleString("en")} to ` : ""}${count(most, one, many)}`;
 }
 
-/** How many of the queries systems did not answer, where these count: "…, 20 of which late did not answer". */
+/** Unanswered queries per system, if they count: "…, 20 of which late did not answer". */
 export function unansweredText({ systems, queries, answered, missing }: Report): string {
   if (missing === "skip") return "";
   const said = systems.flatMap((name, s) => {
@@ -58,7 +58,7 @@ export function unansweredText({ systems, queries, answered, missing }: Report):
   return said.length ? `, ${listed(said)}` : "";
 }
 
-/** How many queries of equal weight would tell as much; nothing where all count alike. */
+/** The effective number of queries with weights; empty if all weights are equal. */
 export function worthText(weights: Float64Array | null): string {
   if (!weights || weights.every((each) => each === weights[0])) return "";
   let [sum, squares] = [0, 0];
@@ -67,14 +67,14 @@ export function worthText(weights: Float64Array | null): string {
   return `, worth ${worth.toLocaleString("en", { maximumFractionDigits: worth < 10 ? 1 : 0 })} by their weights`;
 }
 
-/** What means are called whose queries do not weigh the same. */
+/** "weighted " if queries have different weights. */
 export const weighted = ({ weights }: Report): string => (worthText(weights) ? "weighted " : "");
 
-/** The measure of the evaluation that the controls are set to; null where they are set to no such one. */
+/** The evaluated measure that matches the controls; null if none does. */
 export const evaluated = ({ report, state }: BasePage): Measure | null =>
   report.live !== null && haveSameControls(state, initial(report)) ? report.measures[report.live]! : null;
 
-/** What the measure of the controls is called; not as one that was evaluated with other gains or discounts. */
+/** The name of the controls' measure, distinct from evaluated measures with other gains or discounts. */
 export function liveName(page: BasePage): string {
   const now = `${page.state.measure}@${page.state.depth}`;
   const isOther = page.report.measures.some(({ name }) => name === now);
@@ -92,7 +92,7 @@ export const section = (id: string, title: string, ...children: (Child | Child[]
     ...children,
   );
 
-/** A piece of line as it is drawn in charts, before a system's name. */
+/** A sample of a system's line, shown before its name. */
 export function swatch(page: Pick<BasePage, "looks">, s: number): SVGElement {
   const line = { x1: 1, x2: 27, y1: 5, y2: 5, stroke: `var(--hue-${s})`, "stroke-width": 2.5 };
   const dash = page.looks.dash(s, 2).join(" ");
@@ -107,11 +107,11 @@ export function swatch(page: Pick<BasePage, "looks">, s: number): SVGElement {
 export const system = (page: BasePage, s: number, most?: number): HTMLElement =>
   h("span", { class: "system" }, swatch(page, s), nameOf(page, s, most));
 
-/** A system's name, short where it is long, that keeps its own direction of writing. */
+/** A system's name, shortened if long, that keeps its writing direction. */
 export const nameOf = (page: BasePage, s: number, most?: number): HTMLElement =>
   h("bdi", { title: shown(page.report.systems[s]!) }, page.looks.name(s, most));
 
-/** A grade as a colour and a digit; what is unjudged has a mark of its own. */
+/** A grade as a colour and a digit, or the mark for unjudged documents. */
 export function gradeChip(levels: readonly number[], code: number): HTMLElement {
   if (code === 1)
     return h("span", { class: "grade unjudged", title: "unjudged" }, "?", h("span", { class: "hidden" }, " unjudged"));

@@ -1,4 +1,4 @@
-// Who is best under other gains and discounts: every setting of a grid, from sums that gains only multiply.
+// The best system under other gains and discounts: all settings of a grid, from sums that are multiplied by gains.
 import type { Report } from "./decode.ts";
 import { type Choice, divisor, eachIdealLevel, isDiscounted, isNormalised, levelOrder } from "./measures.ts";
 
@@ -24,7 +24,7 @@ export const DISCOUNT_ROWS: Setting[] = [
 const DEPTHS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000];
 const RATIOS = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12.5, 15, 20, 25, 30, 40, 50, 70, 100];
 
-/** What the map is drawn over: rows of discounts, columns of gains (of depths where only one grade gains). */
+/** The grid of the map: rows of discounts, columns of gains (of depths if only one grade has a gain). */
 export interface Grid {
   rows: Setting[];
   columns: number[];
@@ -33,14 +33,14 @@ export interface Grid {
   means: Float64Array;
 }
 
-/** Levels that gain as the report was made, ascending; if none does those that could. */
+/** Levels with gain in the report's initial state, ascending; if there are none, those that could have gain. */
 export function gaining(report: Report): number[] {
   const found = report.gains.flatMap((gain, i) => (gain > 0 ? [i] : []));
   return found.length ? found : report.levels.flatMap((level, i) => (level > 0 ? [i] : []));
 }
 
-/** The gains with that of the highest grade so many times that of the lowest one that gains; those between keep their
- * places of the evaluation. */
+/** Gains in which the highest grade is a multiple of the lowest with gain; those between keep their relative
+ * positions. */
 export function gainsAt(report: Report, ratio: number): number[] {
   const levels = gaining(report);
   const [first, last] = [levels[0]!, levels.at(-1)!];
@@ -50,8 +50,8 @@ export function gainsAt(report: Report, ratio: number): number[] {
   return report.gains.map((gain, level) => (levels.includes(level) ? low * (1 + place(level) * (ratio - 1)) : gain));
 }
 
-/** How many times the lowest the highest grade counts, if the map has such gains at all; null: it does not. Of a
- * normalised measure all gains may be so many times larger. */
+/** The ratio of the highest to the lowest gain, if the map has such gains; null otherwise. For a normalised measure,
+ * all gains may be multiplied by a constant. */
 export function ratioOf(report: Report, choice: Choice): number | null {
   const levels = gaining(report);
   const ratio = choice.gains[levels.at(-1)!]! / choice.gains[levels[0]!]!;
@@ -62,7 +62,7 @@ export function ratioOf(report: Report, choice: Choice): number | null {
   return isThere ? ratio : null;
 }
 
-/** What of the controls decides the map; gains do not, the map varies them. */
+/** The controls that determine the map; gains do not, as the map varies them. */
 export const mapKey = (report: Report, choice: Choice): string =>
   [
     choice.measure,
@@ -97,7 +97,7 @@ export function sensitivity(report: Report, choice: Choice): Grid {
 
 /** Sums over discounted ranks by level: a score is their product with the gains. */
 class Sums {
-  /** Levels × systems × queries: the sum of 1 / divisor over the ranks at which the level stands in the list. */
+  /** Levels × systems × queries: the sum of 1 / divisor over the ranks of the level in the list. */
   private readonly lists: Float64Array;
   private readonly parts: Float64Array;
   private ranks = new Float64Array(1); // sums of 1 / divisor to a rank
@@ -124,7 +124,7 @@ class Sums {
     }
   }
 
-  /** Means of all systems. Queries weigh 1 / ideal in a mean of ratios, so that no score of a query is needed. */
+  /** Means of all systems. In a mean of ratios, queries have weight 1 / ideal, so per-query scores are not needed. */
   average(choice: Choice, gains: readonly number[], means: Float64Array, at: number): void {
     const { report, lists, parts } = this;
     const [systems, queries] = [report.systems.length, report.queries.length];

@@ -3,7 +3,7 @@ import type { Report } from "./decode.ts";
 import { divisor, eachIdealLevel, isNormalised, levelOrder } from "./measures.ts";
 import type { State } from "./state.ts";
 
-/** The sessions of a system: where the turns of each begin, what every list has, and which judgments it meets. */
+/** The sessions of a system: the first turn of each, the contents of each list, and its judgments. */
 interface Sessions {
   turnAt: Uint32Array;
   grades: Uint8Array | Uint16Array;
@@ -15,7 +15,7 @@ export class SessionLive {
   readonly means: Float64Array;
   readonly meanLow: Float64Array;
   readonly meanHigh: Float64Array;
-  /** By system: averages after 1, 2, ... queries, and the score of every session, NaN where one does not count. */
+  /** By system: averages after 1, 2, ... queries, and the score of each session, NaN if it does not count. */
   readonly curves: Float64Array[];
   readonly scores: Float64Array[];
   readonly of: Sessions[];
@@ -68,7 +68,7 @@ export class SessionLive {
     });
   }
 
-  /** What the best list of every pool of judgments gives. */
+  /** The gain of the ideal list of each pool of judgments. */
   private ideals(state: State, ranks: Float64Array): Float64Array {
     const { report } = this;
     const order = levelOrder(state.gains).filter((level) => state.gains[level]! > 0);
@@ -81,7 +81,7 @@ export class SessionLive {
     return found;
   }
 
-  /** What a session has given after each of its queries; of a normalised measure its share of what the ideal gives. */
+  /** The gain of a session after each query; for a normalised measure, relative to the ideal gain. */
   vector(
     s: number,
     first: number,

@@ -1,4 +1,4 @@
-// What the reader has set, in the address, so that a view can be linked and comes back.
+// The reader's settings, stored in the address, so that a view can be linked and restored.
 import type { Report, Settings } from "./decode.ts";
 
 export interface State extends Settings {
@@ -9,7 +9,7 @@ export interface State extends Settings {
   /** The column by which the leaderboard is sorted; "live" is the measure of the controls. */
   sort: string;
   rising: boolean;
-  /** The query that is open; empty: none. */
+  /** The open query; empty if none. */
   query: string;
   column: string;
   value: string;
@@ -26,7 +26,7 @@ export type Patch = Partial<State>;
 
 const CONTROLS = ["measure", "discount", "base", "depth", "average", "gains", "queryBase"] as const;
 
-/** What of it is the controls' own: all that numbers follow from. */
+/** The part that determines the numbers: the controls. */
 export const controlsOf = (state: State): Pick<State, (typeof CONTROLS)[number]> =>
   Object.fromEntries(CONTROLS.map((key) => [key, state[key]])) as Pick<State, (typeof CONTROLS)[number]>;
 
@@ -34,7 +34,7 @@ export const controlsOf = (state: State): Pick<State, (typeof CONTROLS)[number]>
 export const haveSameControls = (one: State, other: State): boolean =>
   CONTROLS.every((key) => String(one[key]) === String(other[key]));
 
-/** What stands in the address, by what it is called there. */
+/** The fields of the state, by their names in the address. */
 const KEYS = new Map<string, keyof State>(
   Object.entries({
     m: "measure",
@@ -60,13 +60,13 @@ const KEYS = new Map<string, keyof State>(
   }),
 );
 
-/** The depth at which the leaderboard says what is judged, unless that is one of the measures. */
+/** The depth at which the leaderboard shows judged shares, unless that is one of the measures. */
 export function judgedAt(report: Report): number | undefined {
   const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
   return report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
 }
 
-/** What may stand for a key, where that is one of a few texts. */
+/** The valid values of keys with a few possible texts. */
 function choicesOf(key: keyof State, report: Report): readonly string[] | null {
   switch (key) {
     case "measure":
@@ -125,7 +125,7 @@ export function initial(report: Report): State {
   };
 }
 
-/** The value that a text in the address stands for; null if it is none. */
+/** The value of a text in the address; null if it is invalid. */
 function read(key: keyof State, text: string, start: State, report: Report): unknown {
   const usual = start[key];
   if (key === "gains") {
@@ -154,14 +154,14 @@ export function fromHash(hash: string, report: Report): State {
     const value = key && read(key, text, start, report);
     if (key && value !== null) Object.assign(state, { [key]: value });
   }
-  // What does not go together is left out, too.
+  // Inconsistent values are also dropped.
   if (state.system === state.other) [state.system, state.other] = [start.system, start.other];
   if (!state.column || !report.segments![state.column]!.some((each) => String(each ?? "") === state.value))
     state.value = "";
   return state;
 }
 
-/** Only what differs from how the report was made. */
+/** Only the differences from the report's initial state. */
 export function toHash(state: State, report: Report): string {
   const start = initial(report);
   const found = new URLSearchParams();
@@ -177,7 +177,7 @@ export function toHash(state: State, report: Report): string {
   return found.toString();
 }
 
-/** The state, and who follows it: one redraw a frame, however many changes. */
+/** The state and its listeners: at most one redraw per frame. */
 export class Store {
   state: State;
   private waiting = 0;
@@ -198,7 +198,7 @@ export class Store {
   set(patch: Patch): void {
     this.state = { ...this.state, ...patch };
     this.redraw();
-    // Browsers allow so many changes of the address a second only.
+    // Browsers limit the number of address changes per second.
     clearTimeout(this.addressing);
     this.addressing = setTimeout(() => this.address(), 150) as unknown as number;
   }
@@ -209,7 +209,7 @@ export class Store {
     try {
       history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
     } catch {
-      // A page within a notebook has no address of its own.
+      // A page within a notebook has no address.
     }
   }
 
@@ -217,7 +217,7 @@ export class Store {
     this.waiting ||= requestAnimationFrame(() => this.now());
   }
 
-  /** Draws at once what waits for the next frame. */
+  /** Draws pending changes without waiting for the next frame. */
   now(): void {
     cancelAnimationFrame(this.waiting);
     this.waiting = 0;

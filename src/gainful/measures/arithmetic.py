@@ -1,6 +1,6 @@
-"""A score taken apart: what every rank adds, and the steps from there to the value.
+"""The working of a score: the contribution of each rank, and the steps from there to the value.
 
-The measures that people compute by hand write their arithmetic down; that of all others is derived (evaluation room).
+Measures that people compute by hand define their arithmetic; for all others it is derived (evaluation room).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from gainful.kernel.arrays import Floats
 from gainful.measures.block import Block
 from gainful.notation import number_text
 
-#: Sums of more terms than this are written with dots.
+#: Sums with more terms than this are abbreviated.
 _TERMS = 8
 
 
 class Step(NamedTuple):
-    """One line of arithmetic; ``formula`` has ``{}`` where its ``numbers`` go. A value of NaN is undefined.
+    """One line of arithmetic; ``formula`` has a ``{}`` for each of its ``numbers``. A value of NaN is undefined.
 
     >>> print(Step("P@4", "{} / {}", (3, 4), 0.75))
     P@4 = 3 / 4 = 0.7500
@@ -34,40 +34,40 @@ class Step(NamedTuple):
 
     @classmethod
     def division(cls, name: str, numerator: float, divisor: float, *, undefined: str = "") -> Step:
-        """A ratio; where it divides by 0, ``undefined`` says what there is none of."""
+        """Create a ratio; ``undefined`` is the reason for a divisor of 0."""
         if not divisor:
             return cls(name, "{} / 0", (numerator,), math.nan, undefined)
         return cls(name, "{} / {}", (numerator, divisor), numerator / divisor)
 
     @classmethod
     def undefined(cls, name: str, why: str) -> Step:
-        """There is no value, for a reason."""
+        """Create a step without a value."""
         return cls(name, "", (), math.nan, why)
 
     @classmethod
     def sum_of(cls, name: str, terms: Floats, value: float) -> Step:
-        """The sum of the terms that are not 0."""
+        """Create the sum of the nonzero terms."""
         shown, formula, note = _dotted(terms[terms != 0])
         return cls(name, formula if len(shown) > 1 else "", shown, value, note)
 
     @classmethod
     def mean_of(cls, name: str, values: Floats, ranks: int) -> Step:
-        """The mean over ranks 1 to ``ranks`` of values that stay as they are after the last one."""
+        """Create the mean over ranks 1 to ``ranks`` of values that are constant after the last one."""
         total = float(np.cumsum(values)[-1] + (ranks - values.size) * values[-1])
         rest = np.full(min(ranks - values.size, _TERMS), values[-1])
         shown, formula, _ = _dotted(np.append(values, rest))
         return cls(name, f"({formula}) / {{}}", (*shown, ranks), total / ranks)
 
     def capped(self) -> Step:
-        """The same, without what rounding put above 1."""
+        """Reduce a value above 1, a rounding error, to 1."""
         return self._replace(value=1.0) if self.value > 1.0 else self
 
     def working(self, places: int = 4) -> str:
-        """The formula with its numbers; whole numbers have no decimal places."""
+        """Format the formula with its numbers."""
         return self.formula.format(*(figure(number, places) for number in self.numbers))
 
     def text(self, places: int = 4) -> str:
-        """The whole line."""
+        """Format the whole line."""
         parts = [self.name, self.working(places), "" if math.isnan(self.value) else figure(self.value, places)]
         end = " is undefined" if math.isnan(self.value) else ""
         return " = ".join(filter(None, parts)) + end + (f" ({self.note})" if self.note else "")
@@ -77,12 +77,11 @@ class Step(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """How the score of one list comes about.
+    """The working of the score of one list.
 
-    ``columns`` have a value for every rank from 1 on, in the order in which they are read; those that are ``shared`` do
-    not depend on the run (a discount, the ideal list). ``adds`` names the column that is not 0 where a rank adds
-    something, ``running`` the one that has the value so far. The value of the last step is the score. ``note`` explains
-    columns whose names do not.
+    ``columns`` have a value per rank, in display order; those in ``shared`` do not depend on the run (a discount, the
+    ideal list). ``adds`` names the column that is nonzero at ranks that contribute, ``running`` the one with the value
+    so far. The value of the last step is the score. ``note`` explains columns if their names do not.
 
     >>> Arithmetic({"relevant": np.array([1.0, 0.0])}, (Step("P@2", "{} / {}", (1, 2), 0.5),)).value
     0.5
@@ -102,18 +101,18 @@ class Arithmetic(NamedTuple):
 
     @property
     def term(self) -> str | None:
-        """The column whose values the running one is made of, rank by rank: it stands before it."""
+        """The column before the running one, which holds its increments."""
         names = list(self.columns)
         return names[max(0, names.index(self.running) - 1)] if self.running in names else self.adds
 
     @property
     def depth(self) -> int:
-        """How many ranks the columns have."""
+        """The number of ranks in the columns."""
         return max((values.size for values in self.columns.values()), default=0)
 
 
 def figure(number: float, places: int = 4) -> str:
-    """A number as arithmetic shows it: whole ones without a point, small ones with what digits they have.
+    """Format a number: integers without decimals, small numbers with three significant digits.
 
     >>> figure(3.0), figure(2 / 3), figure(0.0000123)
     ('3', '0.6667', '1.23e-05')
@@ -126,23 +125,23 @@ def figure(number: float, places: int = 4) -> str:
 
 
 def seen(block: Block, cutoff: int | None = None) -> int:
-    """How many documents of a block's only list come before the cutoff."""
+    """Return the number of documents in a block's only list down to the cutoff."""
     length = int(block.retrieved[0])
     return length if cutoff is None else min(length, cutoff)
 
 
 def ranks_of(values: Floats) -> Floats:
-    """1, 2, 3, ... for every value."""
+    """Return the ranks 1, 2, 3, ... of values."""
     return np.arange(1.0, values.size + 1.0)
 
 
 def last(values: Floats) -> float:
-    """The last value, 0 where there is none."""
+    """Return the last value, or 0."""
     return float(values[-1]) if values.size else 0.0
 
 
 def _dotted(terms: Floats) -> tuple[tuple[float, ...], str, str]:
-    """The terms that a sum shows, its formula, and how many terms there are if not all are shown."""
+    """Return the displayed terms of a sum, its formula, and a note on the number of terms if some are omitted."""
     if terms.size <= _TERMS:
         return tuple(terms.tolist()), " + ".join(["{}"] * terms.size), ""
     shown = (*terms[: _TERMS - 2].tolist(), float(terms[-1]))

@@ -1,4 +1,4 @@
-"""Measures made of the ranks at which relevant documents stand."""
+"""Measures of the ranks of relevant documents."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
 from gainful.measures.block import Block, ratios
 from gainful.measures.precision import Binary, OfRelevant
 
-#: What trec_eval adds to the documents that a recall level needs, before it cuts them off to a whole number.
+#: trec_eval adds this to the number of documents that a recall level needs, before truncating it.
 _ADDED = {"round": 0.5, "ceil0.9": 0.9}
 
 
 def _needed(recall: float, base: Ints, cut: str) -> Ints:
-    """How many documents a recall level needs."""
     level = recall * base
     if cut in _ADDED:
         return np.asarray(np.floor(level + _ADDED[cut]), np.int64)
     whole = np.asarray(np.floor(level), np.int64)
-    # Quotients of whole numbers round as the level itself was: 3 / 10 is 0.3, although 0.3 * 10 need not be 3.
+    # Compare quotients, which round as the level did: 3 / 10 is 0.3, although 0.3 * 10 need not be 3.
     return np.asarray(whole + (ratios(whole, base) < recall), np.int64)
 
 
 class AP(Binary):
-    """Average precision: the mean of the precisions at the ranks of the relevant documents.
+    """Average precision: the mean of the precision at the rank of each relevant document.
 
     Formula:
-        AP = sum over relevant documents at rank i of P@i, divided by all relevant judged documents
+        AP = sum over relevant documents at rank i of P@i, divided by the number of relevant judged documents
 
     Conventions:
-        - a relevant document that was not retrieved adds 0 but counts in the divisor
-        - AP@k stops at rank k and still divides by all relevant documents
-        - nothing relevant: undefined
+        - a relevant document that was not retrieved adds 0 but counts in the denominator
+        - AP@k stops at rank k but still divides by all relevant documents
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval map and map_cut_k, ir_measures AP, ranx map
     Differs from:
-        torchmetrics (divides by the relevant documents retrieved), NTCIREVAL AP@k (divides by min(n, k))
+        torchmetrics, which divides by relevant documents retrieved; NTCIREVAL AP@k, which divides by min(n, k)
 
     Reference:
         Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000
@@ -46,8 +45,7 @@ class AP(Binary):
     Example:
         Relevant at ranks 1 and 3, one missed: (1/1 + 2/3) / 3.
 
-        >>> from gainful import parse
-        >>> round(parse("AP").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("AP").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.5556
     """
 
@@ -74,27 +72,26 @@ class AP(Binary):
 
 
 class RR(Binary):
-    """Reciprocal rank: how soon the first relevant document comes.
+    """Reciprocal rank of the first relevant document.
 
     Formula:
         RR = 1 / rank of the first relevant document
 
     Conventions:
-        - 0 where no relevant document is retrieved, with RR@k where none is in the top k
-        - nothing relevant: 0
-        - RR is not relative relevance, which papers also call RR: that is RelativeRelevance
+        - no relevant document retrieved (with RR@k, in the top k): 0
+        - no relevant documents: 0
+        - some papers abbreviate relative relevance as RR: that is RelativeRelevance
 
     Agrees with:
         trec_eval recip_rank, ir_measures RR, ranx mrr
     Differs from:
-        ir_measures RR@k, which breaks ties the other way round (docid-asc)
+        ir_measures RR@k, which breaks ties in the opposite order (docid-asc)
 
     Reference:
         Voorhees, The TREC-8 question answering track report, 1999
 
     Example:
-        >>> from gainful import parse
-        >>> parse("RR").score([0, None, 0, 1])
+        >>> gainful.parse("RR").score([0, None, 0, 1])
         0.25
     """
 
@@ -122,19 +119,18 @@ class RR(Binary):
 
 
 class IPrec(Binary):
-    """Interpolated precision at a recall level: the best precision at that recall or any higher one.
+    """Interpolated precision: the maximum precision at a recall level or above.
 
     Formula:
         IPrec@r = max of P@i over the ranks i by which at least c relevant documents were found
 
-    c is the least whole number that is at least r times the number of relevant documents (recall-cut=exact), or that
-    product rounded (recall-cut=round, as trec_eval 10 does) or with 0.9 added and truncated (recall-cut=ceil0.9, as
-    trec_eval 9 does).
+    For n relevant documents, c is r n rounded up (recall-cut=exact), rounded to nearest (recall-cut=round, as in
+    trec_eval 10), or r n + 0.9 truncated (recall-cut=ceil0.9, as in trec_eval 9).
 
     Conventions:
-        - r is a recall level from 0 to 1; IPrec@0 is the best precision anywhere
-        - 0 where that recall is never reached
-        - nothing relevant: undefined
+        - r is a recall level from 0 to 1; IPrec@0 is the maximum precision at any rank
+        - recall level not reached: 0
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval 10 iprec_at_recall_r (recall-cut=round), trec_eval 9 and ir_measures IPrec@r (recall-cut=ceil0.9)
@@ -143,10 +139,9 @@ class IPrec(Binary):
         trec_eval, m_iprec_at_recall.c
 
     Example:
-        Relevant at ranks 1 and 3 of two: both are found at rank 3 with precision 2/3.
+        Relevant documents at ranks 1 and 3: recall 1 is reached at rank 3 with precision 2/3.
 
-        >>> from gainful import parse
-        >>> round(parse("IPrec@0.5").score([1, 0, 1]), 4), round(parse("IPrec@1").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("IPrec@0.5").score([1, 0, 1]), 4), round(gainful.parse("IPrec@1").score([1, 0, 1]), 4)
         (1.0, 0.6667)
     """
 
@@ -158,7 +153,7 @@ class IPrec(Binary):
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
         needed = _needed(self.recall or 0.0, base, block.policy.recall_cut)
-        # Precision is highest where a relevant document stands, so only those ranks need looking at.
+        # Precision peaks at relevant documents, so other ranks can be ignored.
         enough = relevant.ordinal >= needed[relevant.row]
         scores = np.zeros(block.size)
         np.maximum.at(scores, relevant.row[enough], relevant.ordinal[enough] / relevant.rank[enough])
@@ -166,27 +161,26 @@ class IPrec(Binary):
 
 
 class IAP(OfRelevant):
-    """Interpolated average precision: the mean of the interpolated precisions at 11 recall levels.
+    """Interpolated average precision: the mean interpolated precision over 11 recall levels.
 
     Formula:
         IAP = mean over the points r of IPrec@r
 
     Conventions:
-        - the points are 0, 0.1, ..., 1 unless points=... names others
-        - recall-cut decides how many documents a point needs, as for IPrec
-        - nothing relevant: undefined
+        - points are 0, 0.1, ..., 1 by default; points=0-0.5-1 sets others
+        - recall-cut sets the number of documents that a point needs, as in IPrec
+        - no relevant documents: undefined
 
     Agrees with:
-        trec_eval 11pt_avg (recall-cut as for IPrec)
+        trec_eval 11pt_avg (recall-cut as in IPrec)
 
     Reference:
         trec_eval, m_11pt_avg.c
 
     Example:
-        Relevant at ranks 1 and 3 of two: precision 1 up to recall 0.5, then 2/3.
+        Relevant documents at ranks 1 and 3: precision 1 up to recall 0.5, then 2/3.
 
-        >>> from gainful import parse
-        >>> round(parse("IAP(points=0.25-0.5-1)").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("IAP(points=0.25-0.5-1)").score([1, 0, 1]), 4)
         0.8889
     """
 
@@ -202,37 +196,36 @@ class IAP(OfRelevant):
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
         by_count, _ = in_columns(relevant.row, relevant.ordinal / relevant.rank, block.size)
-        # The best precision from each relevant document on; one more column for recall that is never reached.
+        # The maximum precision at or after each relevant document; the last column is for recall never reached.
         best = np.maximum.accumulate(np.pad(by_count, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]
         row, total = np.arange(block.size), np.zeros(block.size)
-        for level in reversed(self._levels()):  # in trec_eval's order, so that ties round as there
+        for level in reversed(self._levels()):  # in trec_eval's order, to round alike
             needed = _needed(level, base, block.policy.recall_cut)
             total += best[row, np.minimum(np.maximum(needed, 1), best.shape[1]) - 1]
         return np.where(base == 0, np.nan, total / len(self._levels()))
 
 
 class GMAP(AP):
-    """Average precision, of which a table shows the geometric mean: bad queries weigh more.
+    """Average precision, aggregated by geometric mean, which emphasises the worst queries.
 
     Formula:
         GMAP = exp(mean over queries of ln max(AP, 0.00001))
 
     Conventions:
-        - the score of a query is its AP
-        - nothing relevant: undefined
+        - per-query scores are AP
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval gm_map
     Differs from:
-        pytrec_eval, whose score of a query is the logarithm
+        pytrec_eval, whose per-query scores are logarithms
 
     Reference:
         Robertson, On GMAP, CIKM 2006
 
     Example:
-        >>> from gainful import evaluate
         >>> judged, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["b", "c", "d", "a"]}
-        >>> round(evaluate(judged, run, "GMAP").aggregate("GMAP"), 4)  # the root of 1 * 1/4
+        >>> round(gainful.evaluate(judged, run, "GMAP").aggregate("GMAP"), 4)  # the root of 1 * 1/4
         0.5
     """
 

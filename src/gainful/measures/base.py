@@ -1,4 +1,4 @@
-"""What a measure is: a frozen set of parameters, read from texts or as such, and a formula over a block of queries."""
+"""The base class of measures: a frozen set of parameters, and a formula over a block of queries."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def _parameters(kind: type[Measure]) -> Mapping[str, object]:
 
 
 def _declared(kind: type[Measure]) -> type[Measure]:
-    """The class as a frozen dataclass: as its author decorated it, else made one unless it has an ``__init__``."""
+    """Make the class a frozen dataclass, unless its author did or it has an ``__init__``."""
     if "__dataclass_fields__" not in vars(kind) and "__init__" not in vars(kind):
-        # Equality, hash and text are Measure's: generating them would cost more than all else of loading.
+        # Equality, hash and repr are Measure's: generating them would dominate the time of loading.
         dataclass(frozen=True, eq=False, repr=False)(kind)
     return kind
 
@@ -45,63 +45,63 @@ def _declared(kind: type[Measure]) -> type[Measure]:
 @dataclass_transform(eq_default=False, frozen_default=True)
 @dataclass(frozen=True, eq=False, repr=False)
 class Measure(ABC):
-    """The definition of a number for one query. Its fields are its parameters.
+    """The definition of a score for one query. Its fields are its parameters.
 
-    A subclass, which is a frozen dataclass by itself, gives ``name`` and :meth:`compute`; its docstring is its help
-    text. The other class attributes say how its scores are to be read.
+    A subclass, which becomes a frozen dataclass automatically, defines ``name`` and :meth:`compute`; its docstring is
+    its help text. The other class attributes describe its scores.
     """
 
     name: ClassVar[str]
-    #: What it gives one number for: a query, or a session of several.
+    #: The unit of a score: a query, or a session of several.
     unit: ClassVar[str] = "query"
-    #: Which direction is better, the values it can have, and what becomes of many scores; ``"whole"``: a query has
-    #: none, and :meth:`whole` has the value of all lists together.
+    #: The better direction, the range, and the aggregation over queries; ``"whole"``: queries have no score, and
+    #: :meth:`whole` returns the value of all lists together.
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aggregate: ClassVar[Aggregate] = "mean"
-    #: What it needs beyond ranks and grades: ``"scores"``, ``"ties"`` (scores where there are any), ``"documents"``.
+    #: Required data beyond ranks and grades: ``"scores"``, ``"ties"`` (scores if the run has any), ``"documents"``.
     needs: ClassVar[frozenset[str]] = frozenset()
-    #: The parameter that ``@`` sets, if the measure has it, and whether it must be given.
+    #: The parameter that ``@`` sets, if the measure has it, and whether it is required.
     at: ClassVar[str] = "cutoff"
     needs_at: ClassVar[bool] = False
-    #: Whether it looks at the whole list even where the policy removes unjudged documents.
+    #: Whether it uses the whole list even if the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
-    #: Whether ranks past the end of a list count, too, so that time grows with the cutoff.
+    #: Whether ranks past the end of a list count, so that time grows with the cutoff.
     sees_past_end: ClassVar[bool] = False
-    #: What there is to know about the name that it was asked for by.
+    #: A note on the name by which it was requested.
     note: ClassVar[str] = ""
-    #: What stands for it in trec_eval's format with all parameters at their defaults, and with ``@`` (``{}`` is its
-    #: value), if not the name that trec_eval has for it.
+    #: Its name in trec_eval's format, with all parameters at their defaults and with ``@`` (``{}`` is its value), if
+    #: trec_eval has none.
     trec_eval: ClassVar[str | None] = None
     trec_eval_at: ClassVar[str | None] = None
-    #: What its parameters mean, where that is not what those of other measures mean.
+    #: Descriptions of its parameters that differ from the shared ones.
     meanings: ClassVar[Mapping[str, str]] = {}
-    #: Laws that it is excused from, each with the reason.
+    #: Laws from which it is exempt, with reasons.
     exempt: ClassVar[Mapping[str, str]] = {}
 
-    #: Which tables it looks at: items, training, intents.
+    #: Tables that it uses: items, training, intents.
     tables: ClassVar[frozenset[str]] = frozenset()
 
     def needed(self) -> frozenset[str]:
-        """What it needs with these parameters."""
+        """Return the data that it requires with these parameters."""
         return self.needs
 
     def own_formula(self) -> str:
-        """The formula with these parameters, where it is not that of the docstring; else empty."""
+        """Return the formula with these parameters if it differs from the docstring's; else an empty string."""
         return ""
 
     @abstractmethod
     def compute(self, block: Block) -> Floats:
-        """One score for every query of the block; NaN where the formula divides by 0."""
+        """Return one score per query of the block; NaN if the formula divides by 0."""
 
     def whole(self, lists: ItemLists) -> float:
-        """The value of all lists of a run together, where that is what is measured."""
+        """Return the value of all lists of a run together, for measures with ``aggregate = "whole"``."""
         raise NotImplementedError
 
     def arithmetic(self, block: Block) -> Arithmetic | None:
-        """How the score of a block of one query comes about, rank by rank; None where that is not written down.
+        """Return the working of the score of a block of one query, rank by rank; None if it is not defined.
 
-        Its value comes from its columns, not from :meth:`compute`: it must be the same.
+        Its value is computed from its columns and must equal that of :meth:`compute`.
         """
         return None
 
@@ -112,7 +112,7 @@ class Measure(ABC):
                 _declared(base)
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        _declared(cls)  # not before: a decorator of the class itself comes after the class is made
+        _declared(cls)  # not earlier: a class's own decorator runs after the class is created
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -121,17 +121,17 @@ class Measure(ABC):
             if value is not None:
                 object.__setattr__(self, parameter, self._read(parameter, default, value))
         self.validate()
-        # What has no effect is not shown, so that measures with the same text are equal.
+        # Reset parameters without effect, so that measures with the same text are equal.
         for parameter in self._unused() & self.parameters().keys():
             object.__setattr__(self, parameter, self.parameters()[parameter])
 
     def validate(self) -> None:
-        """Refuses parameters that do not go together. Subclasses extend it."""
+        """Reject parameters that cannot be combined. Subclasses extend it."""
         if getattr(self, "rel", None) is not None and getattr(self, "level", None) is not None:
-            raise UsageError(f"{self.name}: expected rel or level, found both")
+            raise UsageError(f"{self.name}: rel and level cannot be combined")
         at = self.at_parameter()
         if self.needs_at and at is not None and getattr(self, at) is None:
-            raise UsageError(f"{self.name}: expected a {self.at}, found none", self._hint_at())
+            raise UsageError(f"{self.name}: a {self.at} is required", self._hint_at())
         if self.sees_past_end and (self.rank_cutoff or 0) > MOST_RANKS:
             raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
 
@@ -139,7 +139,7 @@ class Measure(ABC):
         return f"write {self.name}@{10 if self.at == 'cutoff' else 0.5}"
 
     def check(self, levels: Floats) -> None:
-        """Refuses judgments that the measure has no value for; ``levels`` are their distinct grades."""
+        """Reject judgments for which the measure is not defined; ``levels`` are their distinct grades."""
         gain = getattr(self, "gain", None)
         if isinstance(gain, Gain):
             gain.check(levels)
@@ -152,24 +152,24 @@ class Measure(ABC):
             return value if isinstance(value, bool) else choose(value, ("true", "false"), what) == "true"
         if isinstance(default, str) or not isinstance(value, str):
             return value
-        # A text for a number: an own measure's parameter from the command line.
+        # Numbers as text: parameters of a user's own measure from the command line.
         is_number = isinstance(default, (int, float)) or NUMBER.fullmatch(value)
         number = read_number(value, what) if is_number else None
         return value if number is None else int(number) if number == int(number) else number
 
     @classmethod
     def parameters(cls) -> Mapping[str, object]:
-        """The names of the parameters and their defaults."""
+        """Return the names of the parameters and their defaults."""
         return _parameters(cls)
 
     @classmethod
     def at_parameter(cls) -> str | None:
-        """The parameter that ``@`` sets, if the measure has it."""
+        """Return the parameter that ``@`` sets, if the measure has it."""
         return cls.at if cls.at in cls.parameters() else None
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, object]) -> Measure:
-        """A measure from parameters by name, values as texts or as themselves."""
+        """Create a measure from named parameters, whose values may be strings."""
         known = cls.parameters()
         for parameter in given:
             if parameter not in known:
@@ -189,7 +189,7 @@ class Measure(ABC):
     def __repr__(self) -> str:
         return str(self)
 
-    # A measure never changes, and is asked for these once a query and once a cell of a table.
+    # Cached, because they are used per query and per table cell, and a measure never changes.
     @cached_property
     def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, parameter) for parameter in self.parameters())
@@ -199,26 +199,26 @@ class Measure(ABC):
         return self._text(lambda value, default: value is not None and value != default)
 
     def replace(self, **changes: Any) -> Measure:
-        """A copy with some parameters changed."""
+        """Return a copy with some parameters changed."""
         return replace(self, **changes).noted(self.note)
 
     def noted(self, note: str) -> Measure:
-        """Itself, just made, with what there is to know about the name that it was asked for by."""
+        """Set the note of a new measure and return it."""
         object.__setattr__(self, "note", note)
         return self
 
     def __matmul__(self, value: object) -> Measure:
         at = self.at_parameter()
         if at is None:
-            raise UsageError(f"{self.name}: takes no @, found @{value}")
+            raise UsageError(f"{self.name} takes no @ (@{value})")
         return self.replace(**{at: value})
 
     def __str__(self) -> str:
-        """The canonical text: parameters that differ from their defaults, in order, ``@`` last."""
+        """Return the canonical text: parameters that differ from their defaults, in order, ``@`` last."""
         return self._canonical
 
     def full_text(self) -> str:
-        """The text with all parameters that are set, defaults included."""
+        """Return the text with all parameters that are set, including defaults."""
         return self._text(lambda value, default: value is not None)
 
     def _text(self, shown: Callable[[object, object], bool]) -> str:
@@ -234,13 +234,12 @@ class Measure(ABC):
         return self.name + (f"({', '.join(texts)})" if texts else "") + at
 
     def _unused(self) -> frozenset[str]:
-        """Parameters that have no effect beside the others."""
+        """Return parameters without effect, given the others."""
         return frozenset()
 
     @property
     def worst(self) -> float | None:
-        """The worst value there is: 0, or where lower is better the upper bound. None if values have no end there, or
-        no query has one."""
+        """The worst possible value; None if the range is unbounded there, or queries have no scores."""
         low, high = self.bounds
         if self.aggregate == "whole":
             return None
@@ -249,27 +248,27 @@ class Measure(ABC):
         return 0.0 if self.better == "neither" or math.isfinite(low) else None
 
     def require_scores(self) -> None:
-        """Refuses to be asked for the score of a query where only all lists together have a value."""
+        """Raise UsageError if only all lists together have a value."""
         if self.aggregate == "whole":
             raise UsageError(
-                f"{self}: expected a measure with a score of every query, found one of all lists together",
+                f"{self}: has no per-query scores, only a value of all lists together",
                 "gainful eval shows it (gainful.evaluate in Python)",
             )
 
     @property
     def orders_by_mean(self) -> bool:
-        """Whether systems can be compared by the mean of its scores."""
+        """Whether systems can be compared by mean score."""
         return self.better != "neither" and self.aggregate in ("mean", "sum")
 
     @property
     def rank_cutoff(self) -> int | None:
-        """The rank after which nothing counts, if there is one."""
+        """The last rank that counts, if there is a cutoff."""
         cutoff = getattr(self, "cutoff", None)
         return cutoff if isinstance(cutoff, int) else None
 
     @classmethod
     def help_text(cls) -> str:
-        """The docstring, without its indentation."""
+        """Return the docstring without indentation."""
         return inspect.cleandoc(cls.__doc__ or "")
 
     def score(
@@ -280,9 +279,9 @@ class Measure(ABC):
         scale: float | None = None,
         **policy: Any,
     ) -> float:
-        """The raw score of one list, given as its grades in rank order; None is an unjudged document.
+        """Return the raw score of one list, given as grades in rank order; None is an unjudged document.
 
-        ``unretrieved`` are the grades of judged documents that the list misses; further arguments are the policy's.
+        ``unretrieved`` are grades of judged documents not in the list; further arguments are passed to the policy.
 
         >>> from gainful.measures.catalog import parse
         >>> parse("P@4").score([2, None, 0, 1])
@@ -292,7 +291,7 @@ class Measure(ABC):
 
 
 class OfGains(Measure):
-    """A measure of gains, which lists these parameters itself, in the order in which they are printed."""
+    """A measure of gains; subclasses declare these parameters in the order in which they are printed."""
 
     gain = LINEAR
     rel = level = cast("float | None", None)
@@ -305,7 +304,7 @@ class OfGains(Measure):
 
 
 class Graded(OfGains):
-    """A measure of gains whose first parameters are those of most of them."""
+    """A measure of gains with the usual first parameters."""
 
     gain: Gain = LINEAR
     rel: float | None = None
@@ -314,7 +313,7 @@ class Graded(OfGains):
 
 
 def value_text(value: object) -> str:
-    """A parameter's value as measures write it."""
+    """Format a parameter's value as in a measure's text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return number_text(value) if isinstance(value, (int, float)) else str(value)

@@ -1,4 +1,4 @@
-"""Blocks of queries as arrays, which measures score, and the raw scores of a run."""
+"""Blocks of queries as arrays, and the raw scores of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.policy import Policy
 
-#: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
+#: Blocks of at most this many cells (queries x ranks) fit in the processor's cache and limit memory.
 CELLS = 1 << 18
 
 
@@ -34,12 +34,12 @@ class Computing(Protocol):
 
 
 class Block(HasCache):
-    """Some queries of a graded run. Rows are queries; ranks count from 1; a grade of NaN is no judgment.
+    """Some queries of a graded run. Rows are queries; ranks count from 1; a grade of NaN is unjudged.
 
-    ``retrieved``  how many documents each list has
+    ``retrieved``  number of documents in each list
     ``hits``       the retrieved judged documents
-    ``judged``     all judged documents of each query, best first (``rank`` is the place in that order)
-    ``width``      the longest list or recall base: past it nothing changes any more
+    ``judged``     all judged documents of each query, best first (``rank`` is the position in that order)
+    ``width``      the longest list or number of judged documents: later ranks change nothing
     """
 
     def __init__(self, graded: GradedRun, queries: Ints) -> None:
@@ -64,7 +64,6 @@ class Block(HasCache):
         return self._chosen(self.graded.judged.best_first)
 
     def _chosen(self, of_all: tuple[Ints, Documents]) -> Documents:
-        """Of the documents of all queries those of the block's."""
         row, place = gather(of_all[0], self.queries)
         return Documents(row, of_all[1].rank[place], of_all[1].grade[place])
 
@@ -75,12 +74,12 @@ class Block(HasCache):
 
     @cached_property
     def condensed_rank(self) -> Ints:
-        """The place of every hit among the hits of its list: its rank if unjudged documents were removed."""
+        """The rank of each hit if unjudged documents were removed."""
         return ordinal_in_row(self.hits.row)
 
     @cached_property
     def pooled(self) -> tuple[Ints, Ints]:
-        """Row and rank of the retrieved documents that negative=unjudged leaves without a judgment."""
+        """Row and rank of the retrieved documents that are unjudged because of negative=unjudged."""
         if self.graded.pooled is None:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         row, place = gather(self.graded.pooled[0], self.queries)
@@ -88,41 +87,41 @@ class Block(HasCache):
 
     @cached_property
     def missed(self) -> Documents:
-        """The judged documents that the lists do not hold, best first (``rank`` is the place in that order)."""
+        """The judged documents not in the lists, best first (``rank`` is the position in that order)."""
         return self._chosen(self.graded.missed)
 
     def missed_after(self, cutoff: int) -> Documents:
-        """The judged documents that are not among the first of their list, best first."""
+        """Return the judged documents not in the top ``cutoff`` of their list, best first."""
         return self._chosen(self.graded.missed_after(cutoff))
 
     @cached_property
     def found(self) -> Documents:
-        """The hits, best first (``rank`` is the place in that order)."""
+        """The hits, best first (``rank`` is the position in that order)."""
         return self._chosen(self.graded.found)
 
     @cached_property
     def hit_ties(self) -> tuple[Ints, Ints]:
-        """The first and the last rank of the group of equal scores that each hit stands in.
+        """The first and last rank of each hit's tied group, for measures that need ``"ties"``.
 
-        For measures that need ``"ties"``; in a run without scores every document stands alone.
+        A run without scores has no ties.
         """
         first, last = self.graded.tie_groups
         return first[self._hit_places], last[self._hit_places]
 
     @cached_property
     def _hit_places(self) -> Ints:
-        """Where the hits stand among all retrieved documents."""
+        """The indices of the hits among all retrieved documents."""
         return self.graded.hit_place[gather(self.graded.hit_offsets, self.queries)[1]]
 
     @cached_property
     def hit_scores(self) -> Floats:
-        """The system's score of every hit; only for measures that need ``"scores"``."""
+        """The system's score of each hit; only for measures that need ``"scores"``."""
         self._require_scores()
         return self.graded.score[self._hit_places]
 
     @cached_property
     def list_scores(self) -> tuple[Ints, Floats]:
-        """The row and the score of every retrieved document, by rank; only for measures that need ``"scores"``."""
+        """Row and score of each retrieved document, by rank; only for measures that need ``"scores"``."""
         self._require_scores()
         row, place = gather(self.graded.list_offsets, self.queries)
         return row, self.graded.score[place]
@@ -132,30 +131,30 @@ class Block(HasCache):
         return max(1, int(self.retrieved.max(initial=0)), int(self.judged_counts.max(initial=0)))
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Documents:
-        """The hits that are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
+        """Return the relevant hits: grade above 0, at least ``rel``, or exactly ``level``."""
         return self.cached(("relevant", rel, level), lambda: self.hits.relevant(rel, level))
 
     def recall_base(self, rel: float | None = None, level: float | None = None) -> Ints:
-        """The number of relevant judged documents per query."""
+        """Return the number of relevant judged documents per query."""
         return self.graded.judged.recall_base(rel, level)[self.queries]
 
     def gain_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
     ) -> GainLists:
-        """The gains of the run's lists. ``rel`` and ``level`` set all other gains to 0."""
+        """Return the gains of the run's lists. ``rel`` and ``level`` set other gains to 0."""
 
-        def made() -> GainLists:
-            # Only weights can give a grade of 0 a gain; all other maps share what is relevant with other measures.
+        def gain_lists() -> GainLists:
+            # Only weights can give grade 0 a gain; with other maps, the relevant hits are shared with other measures.
             chosen = rel is not None or level is not None or not Gain.of(gain).weights
             documents = self.relevant(rel, level) if chosen else self.hits
             return GainLists.of(documents, self.size, gain, self.scale, None, None)
 
-        return self.cached(("gain", gain, rel, level), made)
+        return self.cached(("gain", gain, rel, level), gain_lists)
 
     def ideal_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
     ) -> GainLists:
-        """The recall base's gains in descending order: the best lists there can be."""
+        """Return the gains of the ideal lists: all judged gains in descending order."""
 
         def chosen() -> GainLists:
             lists = self.graded.judged.ideal_lists(gain, rel, level)
@@ -164,22 +163,19 @@ class Block(HasCache):
         return self.cached(("ideal", gain, rel, level), chosen)
 
     def gains(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
-        """Gains as an array of queries x ranks; 0 for unjudged documents and past the end of a list.
-
-        As in all these arrays there are at most ``width`` ranks, however large the depth: nothing comes after them.
-        """
+        """Return gains as queries x ranks (at most ``width``); 0 if unjudged or past the end of a list."""
         return self.gain_lists(gain).dense(self.depth_to(depth))
 
     def ideal(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
-        """The ideal lists' gains as an array of queries x ranks."""
+        """Return the gains of the ideal lists as queries x ranks."""
         return self.ideal_lists(gain).dense(self.depth_to(depth))
 
     def depth_to(self, wanted: int | None) -> int:
-        """The ranks down to a depth that there are."""
+        """Limit a depth to ``width``."""
         return min(wanted or self.width, self.width)
 
     def grades(self, depth: int | None = None) -> Floats:
-        """Grades as an array of queries x ranks; NaN where there is no judgment."""
+        """Return grades as queries x ranks; NaN if unjudged."""
         hits, depth = self.hits, self.depth_to(depth)
         shown = hits.rank <= depth
         values = np.full((self.size, depth), np.nan)
@@ -187,10 +183,7 @@ class Block(HasCache):
         return values
 
     def scores(self, depth: int | None = None) -> Floats:
-        """The system's scores as an array of queries x ranks, NaN past the end of a list.
-
-        Only for measures that need ``"scores"``.
-        """
+        """Return the system's scores as queries x ranks, NaN past the end of a list; requires ``"scores"``."""
         self._require_scores()
         offsets = self.graded.list_offsets
         row, place = gather(offsets, self.queries)
@@ -202,29 +195,29 @@ class Block(HasCache):
 
     def _require_scores(self) -> None:
         if self.graded.score.size != self.graded.list_offsets[-1]:
-            raise UsageError('scores are kept only for measures that need "scores"')
+            raise UsageError('scores are available only to measures with "scores" in needs')
 
     def count(self, documents: Documents, cutoff: int | None = None) -> Ints:
-        """The number of these documents per query, down to ``cutoff``."""
+        """Return the number of these documents per query, down to ``cutoff``."""
         row = documents.row if cutoff is None else documents.row[documents.rank <= cutoff]
         return np.bincount(row, minlength=self.size)
 
 
 def ratios(numerators: Ints | Floats, divisors: Ints | Floats | float) -> Floats:
-    """Element by element; NaN where it divides by 0."""
+    """Divide element by element; NaN if the divisor is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.asarray(divisors) == 0, np.nan, numerators / divisors)
 
 
 def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -> Iterator[Block]:
-    """All queries of a graded run, or some of them, those of similar length together."""
+    """Yield blocks of all or some queries of a graded run, grouped by length."""
     widths = np.maximum(np.maximum(graded.retrieved, graded.judged.counts), 1)
     order = np.argsort(widths if queries is None else widths[queries], kind="stable")
     if queries is not None:
         order = queries[order]
     first = 0
     while first < order.size:
-        # Rows times the widest row must fit; widths ascend, so the product only grows.
+        # Rows times the widest row must fit; the product increases with ascending widths.
         candidates = widths[order[first : first + cells]]
         products = np.arange(1, candidates.size + 1) * candidates
         rows = max(1, int(np.searchsorted(products, cells, "right")))
@@ -233,7 +226,7 @@ def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -
 
 
 def raw_scores(graded: GradedRun, measures: Sequence[Computing], *, only_answered: bool = False) -> Floats:
-    """Measures x queries, NaN where a formula is undefined, and where a query was not looked at."""
+    """Return measures x queries; NaN if a formula is undefined or a query was skipped."""
     scores = np.full((len(measures), len(graded.query_ids)), np.nan)
     queries = np.flatnonzero(graded.answered) if only_answered else None
     for block, seen_by in seen_blocks(graded, measures, queries):
@@ -245,7 +238,7 @@ def raw_scores(graded: GradedRun, measures: Sequence[Computing], *, only_answere
 def seen_blocks(
     graded: GradedRun, measures: Sequence[Computing], queries: Ints | None = None
 ) -> Iterator[tuple[Block, list[int]]]:
-    """The blocks of a run, each with the places of the measures that see lists so: whole, or condensed."""
+    """Yield the blocks of a run, whole and condensed, each with the indices of the measures that use it."""
     condensed = [condenses(measure, graded.policy) for measure in measures]
     for view in dict.fromkeys(condensed):
         seen_by = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
@@ -254,14 +247,14 @@ def seen_blocks(
 
 
 def computed(measure: Computing, block: Block) -> Floats:
-    """A measure's scores of a block, checked: one finite number or NaN per query."""
+    """Return a measure's scores of a block, checked to be one finite number or NaN per query."""
     found = measure.compute(block)
     with suppress(TypeError, ValueError):
-        if (values := np.asarray(found)).dtype.kind in "biufO":  # NumPy would drop an imaginary part and read texts
+        if (values := np.asarray(found)).dtype.kind in "biufO":  # NumPy would drop imaginary parts and parse strings
             values = values.astype(np.float64, copy=False)
             if values.shape == (block.size,) and not np.isinf(values).any():
                 return values
-    raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {found!r}")
+    raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) per query, found {found!r}")
 
 
 def score_list(
@@ -271,16 +264,16 @@ def score_list(
     scale: float | None,
     policy: Mapping[str, Any],
 ) -> float:
-    """The raw score of one list that is given by its grades."""
+    """Return the raw score of one list, given by its grades."""
     require_list(grades, "grades")
     require_list(unretrieved, "unretrieved")
     for what, values in (("grades", grades), ("unretrieved", unretrieved)):
         for i, grade in enumerate(values):
             if grade is not None and not isinstance(grade, Real):
-                raise UsageError(f"{what}[{i}]: expected a number, or None if nobody judged it, found {grade!r}")
+                raise UsageError(f"{what}[{i}]: expected a number, or None if unjudged, found {grade!r}")
     judged = {f"found{i}": grade for i, grade in enumerate(grades) if grade is not None}
     judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
-    # Judgments are never empty; a missed document of grade 0 changes no score.
+    # Judgments must not be empty; a missed document of grade 0 changes no score.
     qrels = Qrels.from_dict({"query": judged or {"none": 0}}, scale=scale)
     settled = Policy(**policy)
     prepared = Judged(qrels, settled)
@@ -297,5 +290,5 @@ def require_list(values: object, what: str) -> None:
 
 
 def condenses(measure: Computing, policy: Policy) -> bool:
-    """Whether a measure sees lists without their unjudged documents."""
+    """Whether a measure uses lists without unjudged documents."""
     return not measure.whole_list and (getattr(measure, "unjudged", None) or policy.unjudged) == "condensed"

@@ -1,4 +1,4 @@
-"""``Name(key=value, ...)@k`` from text to measures: ours, those of other tools, and what people usually write."""
+"""Parse measures from text, ``Name(key=value, ...)@k``: our names, other tools' names, and common spellings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["ALL_FAMILIES", "ALL_MEASURES", "FAMILIES", "MEASURES", "SHORT_NAMES"
 
 
 class Entry(NamedTuple):
-    """A measure and the parameters that a name sets beforehand."""
+    """A measure and the parameters that its name presets."""
 
     measure: type[Measure]
     preset: Mapping[str, object] = {}
@@ -42,14 +42,14 @@ DEFAULT_SESSION_MEASURES = ("sDCG@10", "nsDCG@10")
 
 
 def long_text(short_name: str) -> str:
-    """The long form of a short name."""
+    """Return the long form of a short name."""
     name, preset = SHORT_NAMES[short_name]
     parameters = ", ".join(f"{key}={value}" for key, value in preset.items())
     return f"{name}({parameters})" if parameters else name
 
 
 def find(name: str) -> Entry:
-    """The entry of a name: ours, a short name, or one that an installed package offers."""
+    """Find the entry of a name: ours, a short name, or a measure of an installed package."""
     if name in ALL_MEASURES:
         return Entry(ALL_MEASURES[name])
     if name in SHORT_NAMES:
@@ -65,31 +65,31 @@ def find(name: str) -> Entry:
 
 
 def offered_names() -> list[str]:
-    """The names of measures that installed packages offer."""
+    """Return the names of measures in installed packages."""
     return sorted({point.name for point in _offers(tuple(sys.path))})
 
 
 @cache
 def _offers(path: tuple[str, ...]) -> EntryPoints:
-    """The entry points ``gainful.measures`` of packages on a path. Finding them opens each package's metadata."""
+    """Return the entry points ``gainful.measures`` on a path; cached, because this opens each package's metadata."""
     from importlib.metadata import entry_points
 
     return entry_points(group="gainful.measures")
 
 
 def _offered(name: str) -> type[Measure] | None:
-    """A measure that an installed package offers; looked up only when needed."""
+    """Load a measure from an installed package."""
     from gainful.measures.base import Measure
 
     for point in _offers(tuple(sys.path)).select(name=name):
         try:
             measure = point.load()
-        except Exception as error:  # whatever the other package does wrong
+        except Exception as error:  # the other package may raise anything
             raise UsageError(f"measure '{name}': {point.value} cannot be loaded ({error})") from error
         if not (isinstance(measure, type) and issubclass(measure, Measure)):
             raise UsageError(f"measure '{name}': expected {point.value} to be a subclass of gainful.Measure")
         if measure.name != name:
-            raise UsageError(f"measure '{name}': {point.value} calls itself '{measure.name}'")
+            raise UsageError(f"measure '{name}': the name of {point.value} is '{measure.name}'")
         return measure
     return None
 
@@ -101,41 +101,38 @@ _PARAMETER = re.compile(
 
 
 def parse(text: str | Measure) -> Measure:
-    """The measure that a text names; a measure is returned as it is.
+    """Return the measure that a text names; a measure is returned unchanged.
 
     >>> parse("nDCG(base = 2.0, gain='exp2')@10")
     nDCG(gain=exp2)@10
     >>> str(parse("AnDCG(gain=0-1-10-100)@50"))
     'nDCG(gain=0-1-10-100, average=ranks)@50'
 
-    Names of other tools are read, too: trec_eval's as they are, others after the tool's name.
+    Names of other tools are also read: trec_eval's directly, others with the tool's name as a prefix.
 
     >>> parse("ndcg_cut_10"), parse("ranx:ndcg@10-l2")
     (nDCG@10, nDCG(rel=2)@10)
 
-    And so is what people usually write, in any case.
+    Common spellings are accepted, in any case.
 
     >>> parse("Ndcg@10"), parse("hit_rate@10"), parse("precision_at_5"), parse("F1@10")
     (nDCG@10, Success@10, P@5, F@10)
     """
-    measures = _named(text)
+    measures = _measures_of(text)
     if len(measures) != 1:
-        raise UsageError(
-            f"measure: expected one, found '{text}', which stands for {len(measures)}",
-            f"one of them is {measures[0]}",
-        )
+        raise UsageError(f"measure: '{text}' denotes {len(measures)} measures, not one", f"the first is {measures[0]}")
     return measures[0]
 
 
 def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """One measure or several, without repetitions, in their order.
+    """Return one or several measures in order, without duplicates.
 
     >>> parse_all(["AP", "P.5,10", "map"])
     [AP, P@5, P@10]
     >>> parse_all("{ndcg,recall}@{1,3}")
     [nDCG@1, nDCG@3, R@1, R@3]
     """
-    from gainful.measures.base import Measure  # loaded late: it needs NumPy
+    from gainful.measures.base import Measure  # imported late, because it imports NumPy
 
     measures = _text_of_ir_measures(measures)
     if isinstance(measures, (str, Measure)):
@@ -143,14 +140,14 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
         found = printable(repr(measures), 80)
         raise UsageError(f"measures: expected one or several, found {found}", 'such as ["nDCG@10", "AP"]')
-    parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
+    parsed = list(dict.fromkeys(measure for text in measures for measure in _measures_of(text)))
     if not parsed:
-        raise UsageError("measures: expected at least one, found none")
+        raise UsageError("measures: at least one is required")
     return parsed
 
 
 def asked_names(texts: Iterable[str]) -> dict[str, str]:
-    """What measures were called, by our names, where that is not how we call them.
+    """Map our names of measures to the requested names, if they differ.
 
     >>> asked_names(["MRR", "map", "nDCG(gain=linear)@10", "P.5,10"])
     {'RR': 'MRR', 'AP': 'map'}
@@ -159,8 +156,8 @@ def asked_names(texts: Iterable[str]) -> dict[str, str]:
     for text in chain.from_iterable(map(_alternatives, texts)):
         match = _MEASURE.fullmatch(text)
         measures: list[Measure] = []
-        with contextlib.suppress(UsageError):  # existing scores may have a name of their own
-            measures += _named(text)
+        with contextlib.suppress(UsageError):  # existing scores may have other names
+            measures += _measures_of(text)
         if len(measures) == 1:
             is_named = match is not None and match["name"] in ALL_MEASURES
             names.setdefault(str(measures[0]), str(measures[0]) if is_named else text.strip())
@@ -168,16 +165,16 @@ def asked_names(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _text_of_ir_measures(value: _T) -> _T | str:
-    """The name of a measure that is an object of the package ir_measures; anything else as it is."""
+    """Return the name of an object of the package ir_measures; anything else unchanged."""
     return f"ir_measures:{value}" if type(value).__module__.startswith("ir_measures.") else value
 
 
-#: Alternatives as shells have them; a mapping such as {1:0.5} is a value.
+#: Brace expansion as in shells; a mapping such as {1:0.5} is a value.
 _BRACES = re.compile(r"\{([^{}:]*,[^{}:]*)\}")
 
 
 def _alternatives(text: str) -> list[str]:
-    """What a text with alternatives in braces stands for.
+    """Expand alternatives in braces.
 
     >>> _alternatives("P(rel={1,2})@{5, 10}")
     ['P(rel=1)@5', 'P(rel=1)@10', 'P(rel=2)@5', 'P(rel=2)@10']
@@ -188,8 +185,8 @@ def _alternatives(text: str) -> list[str]:
     return [f"{before}{one.strip()}{rest}" for one in found[1].split(",") for rest in after]
 
 
-def _named(text: str | Measure) -> Sequence[Measure]:
-    """The measures that a text stands for: one, unless it is a list of trec_eval's."""
+def _measures_of(text: str | Measure) -> Sequence[Measure]:
+    """Return the measures that a text denotes: several for braces and for trec_eval's lists."""
     from gainful.measures.base import Measure
 
     if isinstance(text, Measure):
@@ -198,19 +195,19 @@ def _named(text: str | Measure) -> Sequence[Measure]:
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {printable(repr(text), 80)}")
     if len(each := _alternatives(text)) > 1:
-        return [measure for one in each for measure in _named(one)]
+        return [measure for one in each for measure in _measures_of(one)]
     found = _read(text)
     return [found] if isinstance(found, Measure) else found.measures
 
 
-#: Syntax that only ir_measures and ranx have.
+#: Syntax found only in ir_measures and ranx.
 _ELSEWHERE = re.compile(r"(dcg|gains|judged_only)\s*=|^\s*rbp\.\d|-l\d+\s*$")
 
 
 def _read(text: str) -> Measure | Translation:
     """Parse a text; for syntax of ir_measures or ranx, the error's hint gives their meaning."""
     try:
-        return _understood(text)
+        return _parse_text(text)
     except UsageError as refusal:
         if meant := _spelling_hint(text):
             raise UsageError(refusal.message, meant) from None
@@ -228,12 +225,12 @@ def _read(text: str) -> Measure | Translation:
         raise UsageError(refusal.message, hint) from None
 
 
-def _understood(text: str) -> Measure | Translation:
-    """Parse a text: our own name, the name of another tool, or a usual name, in this order."""
+def _parse_text(text: str) -> Measure | Translation:
+    """Parse a text as our own name, another tool's name, or a common spelling, in this order."""
     match = _MEASURE.fullmatch(text)
     if match and is_ours(match["name"]):
-        return _built(match)
-    # Loaded here: our own names, which are nearly all, do without.
+        return _from_match(match)
+    # Imported late, because our own names do not need it.
     from gainful.measures.names_trec_eval import translate, translate_in_any_case
 
     refusal: UsageError | None = None
@@ -244,8 +241,8 @@ def _understood(text: str) -> Measure | Translation:
     except UsageError as error:
         refusal = error
     if match and _offered(match["name"]) is not None:
-        return _built(match)  # it only looks like a name of another tool
-    usual = _usually_called(match) if match else None
+        return _from_match(match)  # it only resembles a name of another tool
+    usual = _by_common_spelling(match) if match else None
     if usual is not None:
         return usual
     foreign = translate_in_any_case(text.strip())
@@ -258,17 +255,17 @@ def _understood(text: str) -> Measure | Translation:
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
             "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
         )
-    return _built(match)
+    return _from_match(match)
 
 
 _IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
 
 
 def _spelling_hint(text: str) -> str | None:
-    """A hint at the measures that a text lists, that it names in words, or that lack their cutoff, if it does.
+    """Return a hint for a list of measures, a measure in words, or one without its cutoff.
 
     >>> _spelling_hint("map,ndcg"), _spelling_hint("ndcg at 10"), _spelling_hint("ndcg@")
-    ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?', 'did you mean nDCG@10?')
+    ("give several measures separately: ['map', 'ndcg']", 'did you mean nDCG@10?', 'did you mean nDCG@10?')
     """
     in_signs, names = _IN_WORDS.sub("@", text.strip()), re.split(r"[,;\s]+", text.strip(" ,;"))
     with contextlib.suppress(UsageError):
@@ -282,13 +279,13 @@ def _spelling_hint(text: str) -> str | None:
             return f"did you mean {parse(in_signs)}?"
     with contextlib.suppress(UsageError):
         if len(names) > 1 and parse_all(names):
-            one_by_one = for_asker(" ".join(f"-m {shlex.quote(name)}" for name in names), str(names))
-            return f"several measures are given one by one: {one_by_one}"
+            separately = for_asker(" ".join(f"-m {shlex.quote(name)}" for name in names), str(names))
+            return f"give several measures separately: {separately}"
     return None
 
 
-def _usually_called(match: re.Match[str]) -> Measure | None:
-    """The measure that a text names in another case or by another usual name."""
+def _by_common_spelling(match: re.Match[str]) -> Measure | None:
+    """Return the measure that a text names by a common spelling."""
     from gainful.measures.names_usual import usual_name
 
     known: dict[str, tuple[str, Mapping[str, str]]] = {**{name: (name, {}) for name in ALL_MEASURES}, **SHORT_NAMES}
@@ -296,11 +293,11 @@ def _usually_called(match: re.Match[str]) -> Measure | None:
     if usual is None or (usual.at and match["at"]):
         return None
     entry = Entry(ALL_MEASURES[usual.name], usual.preset)
-    return _noted(_of_entry(entry, match["name"], match["parameters"], usual.at or match["at"]), match)
+    return _with_note(_of_entry(entry, match["name"], match["parameters"], usual.at or match["at"]), match)
 
 
-def _noted(measure: Measure, match: re.Match[str]) -> Measure:
-    """A measure, with what to know of the name that a text has for it."""
+def _with_note(measure: Measure, match: re.Match[str]) -> Measure:
+    """Attach a note on the name used, if there is one."""
     from gainful.measures.names_usual import NOTES, folded
 
     note = NOTES.get(folded(match["name"]))
@@ -308,7 +305,7 @@ def _noted(measure: Measure, match: re.Match[str]) -> Measure:
 
 
 def translation_of(text: str | Measure) -> Translation | None:
-    """What a text of another tool means here; None where it is a text of ours.
+    """Return the translation of another tool's name; None for our own names.
 
     >>> translation_of("map").claim, translation_of("AP")
     ("trec_eval's map is AP here.", None)
@@ -322,9 +319,9 @@ def translation_of(text: str | Measure) -> Translation | None:
     return found if isinstance(found, Translation) else None
 
 
-def _built(match: re.Match[str]) -> Measure:
+def _from_match(match: re.Match[str]) -> Measure:
     measure = _of_entry(find(match["name"]), match["name"], match["parameters"], match["at"])
-    return _noted(measure, match) if match["name"] in SHORT_NAMES else measure
+    return _with_note(measure, match) if match["name"] in SHORT_NAMES else measure
 
 
 def _of_entry(entry: Entry, name: str, parameters: str | None, at_text: str | None) -> Measure:
@@ -332,9 +329,9 @@ def _of_entry(entry: Entry, name: str, parameters: str | None, at_text: str | No
     if at_text is not None:
         at = entry.measure.at_parameter()
         if at is None:
-            raise UsageError(f"{name}: takes no @, found @{at_text}")
+            raise UsageError(f"{name} takes no @ (@{at_text})")
         if at in given:
-            raise UsageError(f"{name}: expected {at} once, found it in the parentheses and after @")
+            raise UsageError(f"{name}: {at} is given both in parentheses and after @")
         given[at] = at_text
     return entry.measure.from_parameters(given)
 
@@ -348,7 +345,7 @@ def _parameters(text: str, name: str) -> dict[str, str]:
         if not match or not match["value"]:
             raise UsageError(f"{name}: expected parameter=value, found '{text[at:].strip()}'")
         if match["key"] in given:
-            raise UsageError(f"{name}: expected every parameter once, found {match['key']} again")
+            raise UsageError(f"{name}: duplicate parameter {match['key']}")
         given[match["key"]] = match["value"].strip("\"'")
         at = match.end()
     return given

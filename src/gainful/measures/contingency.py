@@ -1,6 +1,6 @@
-"""Measures of the four groups that a collection falls into: retrieved or not, relevant or not.
+"""Measures of the contingency table of a collection (retrieved or not, relevant or not).
 
-And what all measures of a whole collection share: its size, and where relevant documents stand that were not retrieved.
+Also the base of measures of a complete ranking: the size of the collection, and the ranks of documents not retrieved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gainful.notation import count_of, number_text, printable
 
 
 class Places(NamedTuple):
-    """The relevant documents of lists, by row, then by rank; each stands somewhere from ``first`` to ``last``."""
+    """The relevant documents of lists, by row, then by rank; the rank of each is from ``first`` to ``last``."""
 
     row: Ints
     rank: Ints
@@ -28,7 +28,7 @@ class Places(NamedTuple):
 
 
 class RankedCollection(OfRelevant):
-    """A measure of the places of all relevant documents in a ranking of the whole collection."""
+    """A measure of the ranks of all relevant documents in a ranking of the whole collection."""
 
     N = cast("int | None", None)
     unretrieved, tied = "expected", "policy"
@@ -44,11 +44,11 @@ class RankedCollection(OfRelevant):
         return Places(relevant.row, relevant.rank, first[chosen], last[chosen])
 
     def _missed(self, block: Block) -> Ints:
-        """How many relevant documents each list misses: none where it has some of them twice (`gainful whydiff`)."""
+        # Not negative: `gainful whydiff` evaluates lists with duplicates.
         return np.asarray(np.maximum(self._base(block) - self._found(block), 0))
 
     def _rank_sum(self, block: Block, size: int | None) -> Floats:
-        """The sum of the ranks of all relevant documents; NaN where one of them could stand anywhere."""
+        """Return the sum of the ranks of all relevant documents; NaN if a rank is unknown."""
         places, missed = self._places(block), self._missed(block)
         found = np.bincount(places.row, (places.first + places.last) / 2.0, minlength=block.size)
         if size is None:
@@ -59,7 +59,7 @@ class RankedCollection(OfRelevant):
 
 
 def collection_size(measure: Measure, block: Block, size: int | None) -> int | None:
-    """The size of the collection, which must hold at least what is known of it; None where nobody says."""
+    """Return the size of the collection, checked against the known documents; None if not given."""
     if size is None:
         return None
     judged, hits = np.diff(block.graded.judged.best_first[0]), np.diff(block.graded.hit_offsets)
@@ -67,26 +67,26 @@ def collection_size(measure: Measure, block: Block, size: int | None) -> int | N
     if known.max(initial=0) > size:
         query = block.graded.query_ids[int(block.queries[known.argmax()])]
         raise InputError(
-            f"{measure}: expected N to be at least {known.max():,}, because query '{printable(query)}' has "
-            f"{count_of(int(known.max()), 'document')} in its list and its judgments, found {number_text(size)}",
+            f"{measure}: N is {number_text(size)}, but query '{printable(query)}' has "
+            f"{count_of(int(known.max()), 'document')} in its list and judgments",
             "N is the number of documents in the collection",
         )
     return size
 
 
 class VanRijsbergenE(OfRelevant):
-    """Van Rijsbergen's E: what is lost of precision and recall, in one number.
+    """Van Rijsbergen's E: 1 minus the weighted harmonic mean of precision and recall.
 
     Formula:
         VanRijsbergenE = 1 - 1 / (alpha / P + (1 - alpha) / R)
 
     Conventions:
-        - lower is better; alpha is the weight of precision, 0.5 unless given
-        - with @k P and R are those of the first k documents, else P is SetP and R is SetR
-        - nothing found: 1; nothing relevant: undefined
+        - lower is better; alpha is the weight of precision, 0.5 by default
+        - P and R are P@k and R@k; without @k, SetP and SetR
+        - no relevant documents found: 1; no relevant documents: undefined
 
     Agrees with:
-        1 - F@k or 1 - SetF where beta^2 = (1 - alpha) / alpha; with alpha=0.5 1 - trec_eval set_F
+        1 - F@k or 1 - SetF with beta^2 = (1 - alpha) / alpha; with alpha=0.5, 1 - trec_eval set_F
 
     Reference:
         van Rijsbergen, Information Retrieval, 1979, chapter 7
@@ -94,14 +94,13 @@ class VanRijsbergenE(OfRelevant):
     Example:
         P = 2/4, R = 2/3: 1 - 1 / (0.5 * 2 + 0.5 * 1.5).
 
-        >>> from gainful import parse
-        >>> round(parse("VanRijsbergenE").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("VanRijsbergenE").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.4286
     """
 
     name = "VanRijsbergenE"
     better = "lower"
-    exempt = {"append": "of a longer list the precision is lower"}
+    exempt = {"append": "a longer list has lower precision"}
     alpha: float = 0.5
     rel: float | None = None
     level: float | None = None
@@ -110,7 +109,7 @@ class VanRijsbergenE(OfRelevant):
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
-        # P and R multiplied out, so that nothing found is 1.
+        # P and R multiplied out, so that E is 1 if nothing relevant was found.
         weighed = self.alpha * (self.cutoff or block.retrieved) + (1.0 - self.alpha) * base
         return np.where(base == 0, np.nan, 1.0 - found / np.where(found == 0, 1.0, weighed))
 
@@ -124,24 +123,23 @@ class Fallout(OfRelevant):
     N is the size of the collection, n the number of relevant judged documents.
 
     Conventions:
-        - lower is better; with @k only the first k documents count, else the whole list
+        - lower is better; without @k, the whole list counts
         - unjudged documents are not relevant
-        - without N, or with nothing non-relevant in the collection: undefined
+        - without N, or without non-relevant documents in the collection: undefined
 
     Reference:
         Salton and McGill, Introduction to Modern Information Retrieval, 1983, chapter 5
 
     Example:
-        Two documents of the list are not relevant, of ten in the collection seven.
+        Two documents in the list are non-relevant; the collection has seven of ten.
 
-        >>> from gainful import parse
-        >>> round(parse("Fallout(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("Fallout(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.2857
     """
 
     name = "Fallout"
     better = "lower"
-    exempt = {"append": "unjudged documents are non-relevant ones"}
+    exempt = {"append": "unjudged documents count as non-relevant"}
     N: int | None = None
     rel: float | None = None
     level: float | None = None
@@ -157,7 +155,7 @@ class Fallout(OfRelevant):
 
 
 class Generality(OfRelevant):
-    """Generality: the share of the collection that is relevant. It describes the query, not the run.
+    """Generality: the share of the collection that is relevant, a property of the query.
 
     Formula:
         Generality = n / N
@@ -171,8 +169,7 @@ class Generality(OfRelevant):
         Salton and McGill, Introduction to Modern Information Retrieval, 1983, chapter 5
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Generality(N=10)").score([2, 0, 1, 0], unretrieved=[1])
+        >>> gainful.parse("Generality(N=10)").score([2, 0, 1, 0], unretrieved=[1])
         0.3
     """
 

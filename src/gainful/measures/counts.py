@@ -1,4 +1,4 @@
-"""Counts: not better or worse, but the first thing to look at. They are added up over queries, not averaged."""
+"""Counts, neither better nor worse, summed over queries instead of averaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gainful.measures.precision import OfRelevant
 
 
 class _Count(Measure):
-    """A number of documents, or of queries, that needs no arithmetic."""
+    """Base of the counts."""
 
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
@@ -22,13 +22,13 @@ class _Count(Measure):
 
 
 class NumQ(_Count):
-    """How many queries were evaluated.
+    """Number of evaluated queries.
 
     Formula:
-        NumQ = 1 for every query, added up
+        NumQ = 1 per query
 
     Conventions:
-        - a judged query that the run does not answer counts unless missing=skip
+        - unanswered judged queries count unless missing=skip
 
     Agrees with:
         trec_eval num_q, ir_measures NumQ
@@ -37,8 +37,7 @@ class NumQ(_Count):
         trec_eval, m_num_q.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumQ").score([1, 0])
+        >>> gainful.parse("NumQ").score([1, 0])
         1.0
     """
 
@@ -49,13 +48,13 @@ class NumQ(_Count):
 
 
 class NumRet(_Count):
-    """How many documents were retrieved.
+    """Number of retrieved documents.
 
     Formula:
-        NumRet = length of the list, after duplicates and depth
+        NumRet = length of the list, after removing duplicates and ranks below depth
 
     Conventions:
-        - unjudged=condensed leaves the judged ones
+        - with unjudged=condensed, only judged documents count
 
     Agrees with:
         trec_eval num_ret, ir_measures NumRet
@@ -64,8 +63,7 @@ class NumRet(_Count):
         trec_eval, m_num_ret.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumRet").score([1, None, 0])
+        >>> gainful.parse("NumRet").score([1, None, 0])
         3.0
     """
 
@@ -77,7 +75,7 @@ class NumRet(_Count):
 
 
 class NumRel(_Count, OfRelevant):
-    """How many documents are judged relevant.
+    """Number of documents judged relevant.
 
     Formula:
         NumRel = relevant judged documents, retrieved or not
@@ -89,8 +87,7 @@ class NumRel(_Count, OfRelevant):
         trec_eval, m_num_rel.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumRel").score([2, 0], unretrieved=[1])
+        >>> gainful.parse("NumRel").score([2, 0], unretrieved=[1])
         2.0
     """
 
@@ -103,7 +100,7 @@ class NumRel(_Count, OfRelevant):
 
 
 class NumRelRet(_Count, OfRelevant):
-    """How many relevant documents were retrieved.
+    """Number of relevant documents retrieved.
 
     Formula:
         NumRelRet = relevant documents in the list
@@ -115,8 +112,7 @@ class NumRelRet(_Count, OfRelevant):
         trec_eval, m_num_rel_ret.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumRelRet").score([2, 0], unretrieved=[1])
+        >>> gainful.parse("NumRelRet").score([2, 0], unretrieved=[1])
         1.0
     """
 
@@ -130,13 +126,13 @@ class NumRelRet(_Count, OfRelevant):
 
 
 class NumNonRelJudgedRet(_Count, OfRelevant):
-    """How many documents were retrieved that are judged not relevant.
+    """Number of retrieved documents judged non-relevant.
 
     Formula:
-        NumNonRelJudgedRet = judged documents in the list that are not relevant
+        NumNonRelJudgedRet = documents in the list that are judged non-relevant
 
     Conventions:
-        - negative=unjudged makes a grade below 0 count as not judged
+        - negative=unjudged treats negative grades as unjudged
 
     Agrees with:
         trec_eval num_nonrel_judged_ret
@@ -145,8 +141,7 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
         trec_eval, m_num_nonrel_judged_ret.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])
+        >>> gainful.parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])
         2.0
     """
 

@@ -1,4 +1,4 @@
-"""Cumulated gain: how much a user has gained by the time they have read down to a rank.
+"""Cumulated gain: the total gain of a user who reads down to a rank.
 
 References: K. Järvelin and J. Kekäläinen, IR evaluation methods for retrieving highly relevant documents, SIGIR 2000;
 Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
@@ -25,8 +25,8 @@ from gainful.measures.block import Block, ratios
 def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> Floats:
     """avg-pos(V, k): the mean over ranks 1 to k.
 
-    After its last change a vector stays as it is, so the rest is one product. Each row goes by its own last change: its
-    score must not depend on how long the other lists of the block are.
+    A vector is constant after its last change, so the rest is one product. Each row uses its own last change: its score
+    must not depend on the length of other lists in the block.
     """
     k = cutoff or vectors.shape[1]
     row, last = np.arange(vectors.shape[0]), np.maximum(last_change, 1) - 1
@@ -35,19 +35,19 @@ def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> F
 
 
 class CumulatedGain(OfGains):
-    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list.
+    """Base of the cumulated gain measures: discounted gains of the run and of the ideal list.
 
     Conventions:
         - unjudged documents and negative grades have gain 0
         - average=ranks is the mean of {name}[1], ..., {name}[k]
     """
 
-    #: Whether it is the share of what the ideal list gives.
+    #: Whether it is divided by the value of the ideal list.
     normalised: ClassVar[bool] = False
-    #: What the sum is called, and whether the ideal list is the same for all runs.
+    #: Name of the sum, and whether all runs have the same ideal list.
     total: ClassVar[str] = "DCG"
     shares_ideal: ClassVar[bool] = True
-    #: Why it is undefined where it is.
+    #: The reason for an undefined value.
     nothing: ClassVar[str] = "no document has a gain above 0"
 
     discount, base = "burges2005", cast("Base", 2.0)
@@ -57,11 +57,9 @@ class CumulatedGain(OfGains):
     def validate(self) -> None:
         super().validate()
         if self.average is not None and self.cutoff is None:
-            raise UsageError(
-                f"{self.name}: average=ranks needs a cutoff, found none", f"write {self.name}(average=ranks)@10"
-            )
+            raise UsageError(f"{self.name}: average=ranks requires a cutoff", f"write {self.name}(average=ranks)@10")
         if "base" in self._unused() and self.base != self.parameters().get("base", self.base):
-            raise UsageError(f"{self.name}: discount={self.discount} has no base, found base={value_text(self.base)}")
+            raise UsageError(f"{self.name}: discount={self.discount} has no base (base={value_text(self.base)})")
 
     def _unused(self) -> frozenset[str]:
         return frozenset() if DISCOUNTS[self.discount].has_base else frozenset({"base"})
@@ -83,33 +81,29 @@ class CumulatedGain(OfGains):
         return divisors(self.discount, self.base, ranks)
 
     def share(self, run: Floats, ideal: Floats) -> Floats:
-        """The run's part of what the ideal gives; NaN where that is nothing."""
+        """Divide the run's values by the ideal; NaN if the ideal is 0."""
         with np.errstate(invalid="ignore"):
             return self.capped(run / ideal)
 
     def capped(self, scores: Floats) -> Floats:
-        """Shares of the ideal, without what rounding put above it."""
-        # No list beats the ideal one, but the same gains added in another order may differ in the last bit. Only a
-        # discount that favours rank 2 over rank 1 (jarvelin2000, base above 2) really gives more.
+        """Reduce ratios that exceed 1 by rounding error to 1."""
+        # The same gains added in another order may differ in the last bit. Only a discount that favours rank 2 over
+        # rank 1 (jarvelin2000, base above 2) can exceed the ideal.
         return scores if self.discount == "jarvelin2000" else np.minimum(scores, 1.0)
 
     def vectors(self, block: Block, depth: int) -> tuple[Floats, Floats]:
-        """The cumulated values of the run's and of the ideal lists at every rank: queries x ranks.
-
-        As in all arrays of a block there are at most ``width`` ranks, however large the depth: after them nothing
-        changes.
-        """
+        """Return the cumulated values of the run and of the ideal lists, queries x ranks (at most ``width``)."""
         ranks = min(depth, block.width)
 
-        def made(lists: GainLists) -> Floats:
-            # Measures that differ only in what they do with the vectors share them.
+        def vectors_of(lists: GainLists) -> Floats:
+            # Shared by measures that differ only in how they use the vectors.
             key = ("cumulated", lists, self.discount, self.base, ranks)
             return block.cached(key, lambda: self.cumulated(lists, ranks))
 
-        return made(self._run_lists(block)), made(self._ideal_lists(block))
+        return vectors_of(self._run_lists(block)), vectors_of(self._ideal_lists(block))
 
     def cumulated(self, lists: GainLists, depth: int) -> Floats:
-        """The cumulated value of every list at ranks 1 to ``depth``."""
+        """Return the cumulated value of each list at ranks 1 to ``depth``."""
         return np.cumsum(lists.dense(depth) / self._divisors(np.arange(1.0, depth + 1.0)), axis=1)
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -159,7 +153,7 @@ class CumulatedGain(OfGains):
 
 
 class Undiscounted(CumulatedGain):
-    """Gain that is worth the same at every rank."""
+    """Gain without a discount."""
 
     total = "CG"
     discount = "none"
@@ -173,7 +167,7 @@ class Undiscounted(CumulatedGain):
 
 
 class _Discounted(CumulatedGain):
-    """Gain that is worth less the later it comes."""
+    """Gain with a rank discount."""
 
     gain: Gain = LINEAR
     discount: str = "burges2005"
@@ -186,16 +180,16 @@ class _Discounted(CumulatedGain):
 
 
 class CG(Undiscounted):
-    """The gain that a user has collected by rank k.
+    """Cumulated gain: the total gain of the first k documents.
 
     Formula:
         CG[k] = G[1] + ... + G[k]
 
-    G[i] is the gain of the document at rank i: its grade, or what the gain map makes of it.
+    G[i] is the gain of the document at rank i: its grade, or the value that the gain map assigns to it.
 
     Conventions:
-        - past the end of a list nothing is gained; without @k the whole list counts
-        - nothing relevant: 0
+        - ranks past the end of a list have gain 0; without @k, the whole list counts
+        - no relevant documents: 0
 
     Agrees with:
         MATTERS (CG vectors)
@@ -204,8 +198,7 @@ class CG(Undiscounted):
         Järvelin and Kekäläinen, TOIS 2002, eq. 1
 
     Example:
-        >>> from gainful import parse
-        >>> parse("CG@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
+        >>> gainful.parse("CG@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
         8.0
     """
 
@@ -214,22 +207,22 @@ class CG(Undiscounted):
 
 
 class DCG(_Discounted):
-    """The gain collected by rank k, worth less the later it comes.
+    """Discounted cumulated gain: the total gain of the first k documents, discounted by rank.
 
     Formula:
         DCG[k] = G[1] / d(1) + ... + G[k] / d(k)
 
     d is the discount: burges2005 (the default) log_b(j + 1); jarvelin2002 1 for j < b, else log_b j; jarvelin2000 1 for
-    j = 1, else log_b j; jarvelin2008 1 + log_b j; rank j; none 1. The base b is 2 unless given.
+    j = 1, else log_b j; jarvelin2008 1 + log_b j; rank j; none 1. The base b is 2 by default.
 
     Conventions:
-        - past the end of a list nothing is gained; without @k the whole list counts
-        - nothing relevant: 0
+        - ranks past the end of a list have gain 0; without @k, the whole list counts
+        - no relevant documents: 0
 
     Agrees with:
         ranx dcg@k (linear gain), ranx dcg_burges@k (gain=exp2), scikit-learn dcg_score without ties
     Differs from:
-        scikit-learn's log_base scales the result: it is not jarvelin2002's base, before which nothing is discounted
+        scikit-learn's log_base, which scales the result; jarvelin2002 leaves ranks before its base undiscounted
 
     Reference:
         Järvelin and Kekäläinen, TOIS 2002, eq. 2; Burges et al., ICML 2005
@@ -237,8 +230,7 @@ class DCG(_Discounted):
     Example:
         Grades 3, 2, 3 with jarvelin2002 and base 2: 3/1 + 2/1 + 3/log2(3).
 
-        >>> from gainful import parse
-        >>> round(parse("DCG(discount=jarvelin2002)@3").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 2)
+        >>> round(gainful.parse("DCG(discount=jarvelin2002)@3").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 2)
         6.89
     """
 
@@ -247,12 +239,12 @@ class DCG(_Discounted):
 
 
 class NCG(Undiscounted):
-    """The share of the gain that the best possible list would have given by rank k.
+    """Normalised cumulated gain: CG divided by the CG of the ideal list.
 
     Formula:
         nCG[k] = CG[k] / CG[k] of the ideal list
 
-    The ideal list has all judged gains in descending order, whether the run found them or not.
+    The ideal list has the gains of all judged documents, retrieved or not, in descending order.
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
@@ -266,10 +258,9 @@ class NCG(Undiscounted):
         Järvelin and Kekäläinen, TOIS 2002, section 2.3
 
     Example:
-        The article's list gains 8 by rank 4, its ideal list 3 + 3 + 3 + 2 = 11.
+        The list in the article has gained 8 by rank 4, its ideal list 3 + 3 + 3 + 2 = 11.
 
-        >>> from gainful import parse
-        >>> round(parse("nCG@4").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], unretrieved=[1, 1, 1]), 2)
+        >>> round(gainful.parse("nCG@4").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], unretrieved=[1, 1, 1]), 2)
         0.73
     """
 
@@ -278,25 +269,24 @@ class NCG(Undiscounted):
 
 
 class NDCG(_Discounted):
-    """The share of the discounted gain that the best possible list would have given by rank k.
+    """Normalised discounted cumulated gain: DCG divided by the DCG of the ideal list.
 
     Formula:
         nDCG[k] = DCG[k] / DCG[k] of the ideal list
 
-    The ideal list has all judged gains in descending order, whether the run found them or not. The discounts are those
-    of DCG.
+    The ideal list has the gains of all judged documents, retrieved or not, in descending order.
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
         - no document with a gain above 0: undefined
         - AnDCG is short for average=ranks
-        - with discount=jarvelin2000 and a base above 2 it can exceed 1: there rank 2 counts more than rank 1
+        - with discount=jarvelin2000 and a base above 2 it can exceed 1, because rank 2 counts more than rank 1
 
     Agrees with:
         trec_eval ndcg and ndcg_cut_k, ranx ndcg@k; with gain=exp2 ranx ndcg_burges@k and gdeval
     Differs from:
-        - scikit-learn (ideal from the items passed in only, ties averaged)
-        - trec_eval -l, which does not touch nDCG; our rel does
+        - scikit-learn, whose ideal list has only the documents passed in, and which averages over ties
+        - trec_eval -l, which does not affect nDCG; rel does
 
     Reference:
         Järvelin and Kekäläinen, TOIS 2002, section 2.3; Burges et al., ICML 2005
@@ -304,8 +294,7 @@ class NDCG(_Discounted):
     Example:
         Grades 1 and 2 in the wrong order: (1/1 + 2/log2(3)) / (2/1 + 1/log2(3)).
 
-        >>> from gainful import parse
-        >>> round(parse("nDCG@10").score([1, 2]), 4)
+        >>> round(gainful.parse("nDCG@10").score([1, 2]), 4)
         0.8597
     """
 

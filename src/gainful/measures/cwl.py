@@ -1,10 +1,9 @@
-"""C/W/L: a user is a probability to go on after every rank, and all else follows from it.
+"""C/W/L: a user model is a continuation probability at each rank, from which all else follows.
 
-C(i) is the probability to go on from rank i to rank i + 1, given what was seen by then. So rank i is reached with
-probability V(i) = C(1) * ... * C(i - 1), and has the share W(i) = V(i) / sum of V of all looks. Gain per look, gain in
-all, depth, cost, and what unjudged documents could change are sums over ranks with these (A. Moffat, P. Bailey, F.
-Scholer and P. Thomas, Incorporating user expectations and behavior into the measurement of search effectiveness, TOIS
-35(3), 2017).
+C(i) is the probability of continuing from rank i to i + 1, given the documents seen so far. So rank i is reached with
+probability V(i) = C(1) * ... * C(i - 1) and has weight W(i) = V(i) / sum of V. Expected gain per document, total gain,
+depth, cost, and their residuals are sums over ranks with these (A. Moffat, P. Bailey, F. Scholer and P. Thomas,
+Incorporating user expectations and behavior into the measurement of search effectiveness, TOIS 35(3), 2017).
 """
 
 from __future__ import annotations
@@ -25,47 +24,47 @@ from gainful.measures.block import CELLS, Block
 from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
 
-#: What is wanted is had, whatever its last bits are.
+#: Tolerance for reaching the wanted gain despite rounding.
 _ROUNDING = 1e-10
 
-#: No user reads on for longer.
+#: The default rank at which all users stop.
 HORIZON = 1000
 
-#: A user of INST who wants less and has only seen relevant documents would go on with a probability above 1.
+#: Below this T, INST's continuation probability exceeds 1 if all documents seen are relevant.
 _LEAST_OF_INST = 0.25
 
 
-#: The probability to go on after every rank, of lists x ranks of gains, for a user with the parameters of a measure.
+#: Maps gains (lists x ranks), ranks and a measure's parameters to continuation probabilities.
 Continuation = Callable[[Floats, Floats, "UserModel"], Floats]
 
 
 class UserModel(Graded):
-    """What the measures of the family have in common: gains from 0 to 1, and a horizon.
+    """Base of the C/W/L measures: gains from 0 to 1, and a horizon.
 
     Conventions:
-        - gains lie between 0 and 1: the grade divided by the scale, unless gain says otherwise
-        - @k is the rank that nobody reads beyond; past the end of a list nothing is gained
+        - gains are between 0 and 1: by default the grade divided by the scale
+        - @k is the last rank that anyone reads; ranks past the end of a list have gain 0
     """
 
     sees_past_end = True
     gain: Gain = SCALED
     cutoff: int | None = HORIZON
 
-    # The gain that is wanted, the most effort, and a persistence, of models that have them.
+    # The wanted gain, the maximum effort and the persistence, for models that have them.
     T, K, p = 1.0, 10.0, cast("float | None", None)
 
     @property
     def model(self) -> str:
-        """Which of the models it is."""
+        """The name of the model."""
         return self.name
 
     @property
     def persistence(self) -> float:
-        """The probability to go on where it is the same at all ranks."""
+        """The continuation probability of models that have a constant one."""
         return self.p if self.p is not None else 0.9 if self.model == "NERR10" else 0.8
 
     def reached(self, gains: Floats) -> Floats:
-        """V: the probability that every rank is reached. Nobody goes on from the last one."""
+        """Return V, the probability of reaching each rank; all users stop at the last one."""
         goes_on = MODELS[self.model](gains, np.arange(1.0, gains.shape[1] + 1.0), self)
         return np.asarray(np.cumprod(np.append(np.ones((len(gains), 1)), goes_on[:, :-1], axis=1), axis=1))
 
@@ -73,8 +72,8 @@ class UserModel(Graded):
         super().validate()
         if self.model == "INST" and self.T < _LEAST_OF_INST:
             raise UsageError(
-                f"{self.name}: expected a T of at least {_LEAST_OF_INST}, found {number_text(self.T)}: with less, a "
-                "user of INST who has only seen relevant documents would go on with a probability above 1"
+                f"{self.name}: T: expected at least {_LEAST_OF_INST}, found {number_text(self.T)}",
+                "with less, the continuation probability exceeds 1 if all documents seen are relevant",
             )
 
     def check(self, levels: Floats) -> None:
@@ -83,17 +82,17 @@ class UserModel(Graded):
 
     def compute(self, block: Block) -> Floats:
         lists, end = self._run_lists(block), self.cutoff or HORIZON
-        # A few lists at a time: the horizon may be far past their ends.
+        # Few lists at a time, because the horizon may be far past their ends.
         parts = np.array_split(np.arange(block.size), max(1, -(-block.size * end // CELLS)))
         return np.concatenate([self.value(lists.of_rows(rows).dense(end), block, rows) for rows in parts])
 
     @abstractmethod
     def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
-        """What is measured of some lists of a block."""
+        """Return the scores of some rows of a block."""
 
 
 def _patient(ranks: Floats, t: Floats | float) -> Floats:
-    """The adaptive continuation of INSQ and INST, of a user who wants t."""
+    """Return the adaptive continuation probability of INSQ and INST."""
     return np.asarray(((ranks + t - 1.0) / (ranks + t)) ** 2)
 
 
@@ -107,7 +106,7 @@ def _bejewelled(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
     return ((np.cumsum(gains, axis=1) < user.T - _ROUNDING) & (ranks < user.K)).astype(np.float64)
 
 
-#: How users of every model go on. ``P``, ``AP``, ``RR`` and ``RBP`` are the measures of that name, seen so.
+#: The continuation probability of each model; ``P``, ``AP``, ``RR`` and ``RBP`` reproduce the measures of that name.
 MODELS: Mapping[str, Continuation] = {
     "P": lambda gains, ranks, user: np.ones_like(gains),
     "AP": _average_precision,
@@ -125,22 +124,22 @@ MODELS: Mapping[str, Continuation] = {
 
 
 def _sums(values: Floats) -> Floats:
-    """The sum of every row, added from the left: it does not depend on how many rows there are."""
+    """Sum each row from the left, so that the result does not depend on the number of rows."""
     return np.asarray(np.cumsum(values, axis=1)[:, -1])
 
 
 class _ExpectedGain(UserModel):
-    """The gain that a look is expected to bring.
+    """Base of the measures of expected gain per document.
 
     Formula:
 
-    The value is the sum of W(i) G[i], W(i) being the share of looks at rank i (see CWL).
+    The value is the sum of W(i) G[i], where W(i) is the weight of rank i (see CWL).
 
     Conventions:
-        - nothing relevant: 0
+        - no relevant documents: 0
 
     Agrees with:
-        cwl-eval and ir_measures {name}, where gains are grades divided by the highest
+        cwl-eval and ir_measures {name}, with gains = grades / highest grade
     """
 
     def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
@@ -149,22 +148,21 @@ class _ExpectedGain(UserModel):
 
 
 class INST(_ExpectedGain):
-    """INST: the gain a look brings to a user who wants T of it, and goes on the longer the more is missing.
+    """INST: expected gain per document of a user who wants gain T and adapts as it is found.
 
     Formula:
         C(i) = ((i + 2T - CG[i] - 1) / (i + 2T - CG[i]))^2
 
     Conventions:
-        - T is at least 0.25: with less, C(i) would be above 1 where all that was seen is relevant
+        - T is at least 0.25: with less, C(i) would exceed 1 if all documents seen are relevant
 
     Reference:
         Moffat, Bailey, Scholer and Thomas, INST: an adaptive metric for information retrieval evaluation, ADCS 2015
 
     Example:
-        Two ranks and T = 1, relevant at rank 1: C(1) = (1/2)^2, so 1 / (1 + 1/4).
+        Two ranks and T = 1, a relevant document at rank 1: C(1) = (1/2)^2, so 1 / (1 + 1/4).
 
-        >>> from gainful import parse
-        >>> parse("INST@2").score([1, 0])
+        >>> gainful.parse("INST@2").score([1, 0])
         0.8
     """
 
@@ -173,7 +171,7 @@ class INST(_ExpectedGain):
 
 
 class INSQ(_ExpectedGain):
-    """INSQ: the gain a look brings to a user who wants T of it, and is the more patient the further down they are.
+    """INSQ: expected gain per document of a user who wants gain T and grows more patient with rank.
 
     Formula:
         C(i) = ((i + 2T - 1) / (i + 2T))^2
@@ -182,10 +180,9 @@ class INSQ(_ExpectedGain):
         Moffat, Scholer and Thomas, Models and metrics: IR evaluation as a user process, ADCS 2012
 
     Example:
-        Two ranks and T = 1, relevant at rank 1: C(1) = (2/3)^2, so 1 / (1 + 4/9).
+        Two ranks and T = 1, a relevant document at rank 1: C(1) = (2/3)^2, so 1 / (1 + 4/9).
 
-        >>> from gainful import parse
-        >>> round(parse("INSQ@2").score([1, 0]), 4)
+        >>> round(gainful.parse("INSQ@2").score([1, 0]), 4)
         0.6923
     """
 
@@ -194,22 +191,21 @@ class INSQ(_ExpectedGain):
 
 
 class BPM(_ExpectedGain):
-    """Bejeweled player model: the mean gain down to where a user has enough of it, or has spent the effort.
+    """Bejeweled player model: mean gain down to the rank where a user has gained T or read K documents.
 
     Formula:
         C(i) = 1 while CG[i] < T and i < K, then 0
 
     Conventions:
-        - static: neither T nor K changes on the way
+        - static BPM: T and K are constant
 
     Reference:
         Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating web search with a bejeweled player model, SIGIR 2017
 
     Example:
-        The user wants 1 and has it at rank 2: (0 + 1) / 2.
+        The user wants a gain of 1 and has it at rank 2: (0 + 1) / 2.
 
-        >>> from gainful import parse
-        >>> parse("BPM(T=1, K=10)").score([0, 1, 1])
+        >>> gainful.parse("BPM(T=1, K=10)").score([0, 1, 1])
         0.5
     """
 
@@ -219,22 +215,21 @@ class BPM(_ExpectedGain):
 
 
 class ScaledDCG(_ExpectedGain):
-    """Scaled DCG: the gain a look brings if looks fall with rank as the discount of DCG does.
+    """Scaled DCG: expected gain per document if attention decays like the discount of DCG.
 
     Formula:
         C(i) = log2(i + 1) / log2(i + 2), i < k; so ScaledDCG@k = DCG@k / (sum over i <= k of 1 / log2(i + 1))
 
     Conventions:
-        - takes no ideal list: 1 needs k documents of the highest grade
+        - no ideal list: only k documents of the highest grade score 1
 
     Reference:
         Järvelin and Kekäläinen, TOIS 2002, scaled as in Moffat et al., TOIS 2017
 
     Example:
-        Two ranks, relevant at rank 1: 1 / (1 + 1/log2(3)).
+        Two ranks, a relevant document at rank 1: 1 / (1 + 1/log2(3)).
 
-        >>> from gainful import parse
-        >>> round(parse("ScaledDCG@2").score([1, 0]), 4)
+        >>> round(gainful.parse("ScaledDCG@2").score([1, 0]), 4)
         0.6131
     """
 
@@ -244,7 +239,7 @@ class ScaledDCG(_ExpectedGain):
 
 
 class _NearlyERR(_ExpectedGain):
-    """Models of a user whom a document satisfies with probability G.
+    """Base of the measures of a user whom a document satisfies with probability G.
 
     Reference:
         Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021
@@ -252,7 +247,7 @@ class _NearlyERR(_ExpectedGain):
 
 
 class NERR8(_NearlyERR):
-    """Not (but nearly) ERR: the gain a look brings to a user whom a document satisfies with probability G.
+    """Not (but nearly) ERR, equation 8: expected gain per document of a user who stops with probability G.
 
     Formula:
         C(i) = 1 - G[i] for i < k
@@ -260,8 +255,7 @@ class NERR8(_NearlyERR):
     Example:
         Grade 1 of 2 at both ranks: (1/2 + 1/2 * 1/2) / (1 + 1/2).
 
-        >>> from gainful import parse
-        >>> parse("NERR8@2").score([1, 1], scale=2)
+        >>> gainful.parse("NERR8@2").score([1, 1], scale=2)
         0.5
     """
 
@@ -271,7 +265,7 @@ class NERR8(_NearlyERR):
 
 
 class NERR9(_NearlyERR):
-    """Not (but nearly) ERR: as NERR8, for a user who also loses patience as 1/rank does.
+    """Not (but nearly) ERR, equation 9: as NERR8, with patience that also decays as 1/rank.
 
     Formula:
         C(i) = i / (i + 1) * (1 - G[i]) for i < k
@@ -279,8 +273,7 @@ class NERR9(_NearlyERR):
     Example:
         Nothing at rank 1, grade 2 of 2 at rank 2: 1/2 / (1 + 1/2).
 
-        >>> from gainful import parse
-        >>> round(parse("NERR9@2").score([0, 2]), 4)
+        >>> round(gainful.parse("NERR9@2").score([0, 2]), 4)
         0.3333
     """
 
@@ -290,7 +283,7 @@ class NERR9(_NearlyERR):
 
 
 class NERR10(_NearlyERR):
-    """Not (but nearly) ERR: as NERR8, for a user who also gives up with probability 1 - p after every rank.
+    """Not (but nearly) ERR, equation 10: as NERR8, for a user who also gives up with probability 1 - p at each rank.
 
     Formula:
         C(i) = p (1 - G[i])
@@ -298,8 +291,7 @@ class NERR10(_NearlyERR):
     Example:
         Two ranks and p = 0.5, grade 2 of 2 at rank 2: 1/2 / (1 + 1/2).
 
-        >>> from gainful import parse
-        >>> round(parse("NERR10(p=0.5)@2").score([0, 2]), 4)
+        >>> round(gainful.parse("NERR10(p=0.5)@2").score([0, 2]), 4)
         0.3333
     """
 
@@ -308,7 +300,7 @@ class NERR10(_NearlyERR):
 
 
 class NERR11(_NearlyERR):
-    """Not (but nearly) ERR: as NERR8, for a user who is as patient as that of INSQ.
+    """Not (but nearly) ERR, equation 11: as NERR8, with the patience of INSQ.
 
     Formula:
         C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - G[i])
@@ -316,8 +308,7 @@ class NERR11(_NearlyERR):
     Example:
         Two ranks and T = 1, grade 2 of 2 at rank 2: 4/9 / (1 + 4/9).
 
-        >>> from gainful import parse
-        >>> round(parse("NERR11@2").score([0, 2]), 4)
+        >>> round(gainful.parse("NERR11@2").score([0, 2]), 4)
         0.3077
     """
 
@@ -326,49 +317,48 @@ class NERR11(_NearlyERR):
 
 
 class CWL(UserModel):
-    """What a user of a C/W/L model is to expect: gain a look or in all, how deep they read, what it costs.
+    """Expectations of a C/W/L user model: gain per document, total gain, depth, cost, and their residuals.
 
     Formula:
         utility = sum of W(i) G[i]          W(i) = V(i) / sum of V
         total = sum of V(i) G[i]            V(i) = C(1) * ... * C(i - 1)
         depth = sum of V(i)                 cost = depth * cost_document
-        residual = utility if all that is not judged were of the highest gain - utility, and so for the others
+        residual = utility if unjudged documents had the highest gain - utility; likewise for the others
 
-    C(i) is the probability to go on from rank i to i + 1; model names who has it: P (always), AP (as the rest of the
-    list deserves), RR (until something is found), RBP (p), and INST, INSQ, BPM, ScaledDCG, NERR8 to NERR11 as they are.
+    C(i) is the probability of continuing from rank i to i + 1, set by model: P (always 1), AP (in proportion to the
+    rest of the list), RR (until a relevant document), RBP (p), or INST, INSQ, BPM, ScaledDCG, NERR8 to NERR11.
 
     Conventions:
-        - for the residual nothing is judged past the end of a list
-        - T, K and p are those of the model, p of NERR10 too; a model that has none ignores them
-        - depth-residual and cost-residual are below 0 where who finds more stops earlier
-        - nothing relevant: 0 for utility and total
+        - for residuals, ranks past the end of a list count as unjudged
+        - T, K and p (RBP, NERR10) are parameters of the model; models without them ignore them
+        - depth-residual and cost-residual are negative if users who find more stop earlier
+        - no relevant documents: 0 for utility and total
 
     Agrees with:
-        - of binary gains P@k, RR@k, and AP where all relevant documents are retrieved
-        - RBP@k / (1 - p^k), because all looks end at rank k: at the 1000 ranks of the default that is RBP
-        - with report=residual (RBPResidual@k - p^k) / (1 - p^k), for a highest gain of 1
+        - with binary gains, P@k, RR@k, and AP if all relevant documents are retrieved
+        - RBP@k / (1 - p^k), because weights sum to 1 over k ranks; at the default of 1000 ranks it is RBP
+        - with report=residual, (RBPResidual@k - p^k) / (1 - p^k) for a highest gain of 1
         - cwl-eval's EU and ED, and their residuals
     Differs from:
-        cwl-eval's total utility and cost, in which who reaches the last rank counts for nothing
+        cwl-eval's total utility and cost, which ignore users who reach the last rank
 
     Reference:
-        Moffat, Bailey, Scholer and Thomas, Incorporating user expectations and behavior into the measurement of search
-        effectiveness, TOIS 35(3), 2017
+        Moffat et al., Incorporating user expectations and behavior into the measurement of search effectiveness, TOIS
+        35(3), 2017
 
     Example:
-        A user of RR reads two documents to find one.
+        Under the RR model, the user reads two documents.
 
-        >>> from gainful import parse
-        >>> parse("CWL(model=RR, report=depth)").score([0, 1, 1]), parse("CWL(model=RR)").score([0, 1, 1])
-        (2.0, 0.5)
+        >>> gainful.parse("CWL(model=RR, report=depth)").score([0, 1, 1])
+        2.0
     """
 
     name = "CWL"
     better = "neither"
     bounds = (-math.inf, math.inf)
     meanings = {
-        "p": "the probability with which the user of RBP or NERR10 goes on: 0.8 and 0.9 unless given",
-        "cutoff": "`@k`: nobody reads on from rank k",
+        "p": "continuation probability of RBP (0.8 by default) and NERR10 (0.9)",
+        "cutoff": "`@k`: the last rank that users read",
     }
     model: str = "RBP"
     report: str = "utility"
@@ -381,7 +371,7 @@ class CWL(UserModel):
         found = self._expected(gains)
         if not self.report.endswith("residual"):
             return found
-        # The same lists, if all that is not judged gained as much as can be.
+        # The same lists, with the highest gain for unjudged documents.
         best = np.full_like(gains, highest_gain(self.gain, block.scale, self.rel, self.level))
         row, place = gather(np.append(0, np.cumsum(np.bincount(block.hits.row, minlength=block.size))), rows)
         rank = block.hits.rank[place]

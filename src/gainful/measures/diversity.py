@@ -1,8 +1,7 @@
-"""Diversity: a query has sub-topics (intents), and what repeats a sub-topic is worth less than what adds one.
+"""Diversity: a query has sub-topics (intents), and covering a new one is worth more than repeating one.
 
-Judgments say to which sub-topics a document is relevant: subtopics=yes, and column 2 names them. All sub-topics of a
-query are equally likely unless intents= has their probabilities; those that no judged document is relevant to do not
-count.
+With subtopics=yes, column 2 of the judgments names the sub-topic. All sub-topics of a query are equally likely unless
+intents= gives their probabilities; sub-topics without relevant documents do not count.
 """
 
 from __future__ import annotations
@@ -28,18 +27,17 @@ if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
 
 
-#: Rounding may put the best list a little above 1; a list that is better than the greedy one stands further above.
+#: Above this, a list beats the greedy one, rather than exceeding 1 by rounding.
 _MORE_THAN_ROUNDING = 1.0 + 1e-9
 
-#: What adds at least this share of the most adds as much, but for rounding: then the id decides.
+#: Documents that add at least this share of the most are tied, and the ID decides.
 _AS_MUCH = 1.0 - 1e-12
 
 
 class Intents(NamedTuple):
-    """Which judged documents (items) are relevant to which sub-topics, and their gains: more of likely sub-topics.
+    """The sub-topics of each judged document (item), with gains weighted by the probability of the sub-topic.
 
-    Entries of item i are ``offsets[i] : offsets[i + 1]``; ``intent`` counts through all queries, ``counts`` has how
-    many each query has.
+    Entries of item i are ``offsets[i] : offsets[i + 1]``; ``intent`` numbers sub-topics across queries.
     """
 
     offsets: Ints
@@ -58,7 +56,7 @@ def _intents(judged: Judged, gain: Gain, rel: float | None) -> Intents:
     query_of = named // max(1, len(judged.qrels.subtopic_ids))
     counts = np.bincount(query_of, minlength=len(judged.qrels.query_ids))
     if judged.qrels.intents is not None and named.size:
-        # Times the number of sub-topics, so that equally likely ones count 1 each.
+        # Times the number of sub-topics, so that equally likely ones weigh 1.
         gains = (
             gains * (np.array([_probability(judged.qrels, each) for each in named.tolist()]) * counts[query_of])[intent]
         )
@@ -67,17 +65,17 @@ def _intents(judged: Judged, gain: Gain, rel: float | None) -> Intents:
 
 
 def _probability(qrels: Qrels, number: int) -> float:
-    """How likely a sub-topic is, by its number among those of all queries."""
+    """Return the probability of a sub-topic, numbered across queries."""
     query, subtopic = qrels.query_ids[number // len(qrels.subtopic_ids)], number % len(qrels.subtopic_ids)
     found = (qrels.intents or {}).get(query, {}).get(qrels.subtopic_ids[subtopic])
     if found is None:
         lacking = f"sub-topic '{printable(qrels.subtopic_ids[subtopic])}' of query '{printable(query)}'"
-        raise InputError(f"intents: expected a probability for {lacking}, found none")
+        raise InputError(f"intents: {lacking} has no probability")
     return found
 
 
 class Covered(NamedTuple):
-    """What a list's documents are relevant to, by row, then by rank: a place for every document and sub-topic."""
+    """The pairs of retrieved relevant document and sub-topic, by row, then by rank."""
 
     row: Ints
     rank: Ints
@@ -85,24 +83,24 @@ class Covered(NamedTuple):
     gain: Floats
 
     def times(self) -> Ints:
-        """The how many-th document of its sub-topic every one is."""
+        """Number the documents of each sub-topic from 1, by rank."""
         order = np.lexsort((self.rank, self.intent))
         times = np.empty(order.size, np.int64)
         times[order] = ordinal_in_row(self.intent[order])
         return times
 
     def novel(self, alpha: float) -> Floats:
-        """Gains, times 1 - alpha for every document above that is relevant to the same sub-topic."""
+        """Return gains, times 1 - alpha for each document above that is relevant to the same sub-topic."""
         return np.asarray(self.gain * (1.0 - alpha) ** (self.times() - 1))
 
 
 class _Diverse(Measure):
-    """What the measures of the family have in common.
+    """Base of the diversity measures.
 
     Conventions:
-        - needs judgments with sub-topics: subtopics=yes (--subtopics)
-        - sub-topics are equally likely, or as intents= (--intents) says
-        - nothing relevant: undefined
+        - requires judgments with sub-topics: subtopics=yes (--subtopics)
+        - sub-topics are equally likely unless intents= (--intents) gives their probabilities
+        - no relevant documents: undefined
     """
 
     tables = frozenset({"intents"})
@@ -114,16 +112,14 @@ class _Diverse(Measure):
     def _known(self, block: Block) -> Intents:
         if not block.policy.subtopics:
             raise UsageError(
-                f"{self}: expected judgments with sub-topics, found subtopics=no",
-                f"{for_asker('--subtopics', 'subtopics=True')} makes column 2 of the judgments the sub-topic",
+                f"{self}: judgments with sub-topics are required (subtopics=no)",
+                f"{for_asker('--subtopics', 'subtopics=True')} reads sub-topics from column 2 of the judgments",
             )
         judged = block.graded.judged
         return judged.cached(("intents", self.gain, self.rel), lambda: _intents(judged, self.gain, self.rel))
 
     def _covered(self, block: Block) -> Covered:
-        """The relevant documents of a block's lists down to the cutoff."""
-
-        def made() -> Covered:
+        def covered() -> Covered:
             known, graded = self._known(block), block.graded
             row, place = gather(graded.hit_offsets, block.queries)
             rank, item = graded.hit_rank[place], graded.hit_item[place]
@@ -132,34 +128,32 @@ class _Diverse(Measure):
             hit, entry = gather(known.offsets, item)
             return Covered(row[hit], rank[hit], known.intent[entry], known.gain[entry])
 
-        return block.cached(("covered", self.gain, self.rel, self.cutoff), made)
+        return block.cached(("covered", self.gain, self.rel, self.cutoff), covered)
 
     def _counts(self, block: Block) -> Ints:
-        """How many sub-topics each query has."""
         return self._known(block).counts[block.queries]
 
     def _recall(self, block: Block) -> Floats:
-        """The share of the sub-topics that the lists cover."""
         covered = self._covered(block)
         return ratios(np.bincount(covered.row[covered.times() == 1], minlength=block.size), self._counts(block))
 
 
 class _Counted(_Diverse):
-    """Relevant to a sub-topic or not is all that counts."""
+    """A diversity measure of binary relevance."""
 
-    gain: ClassVar[Gain] = BINARY  # type: ignore[misc]  # no parameter here
+    gain: ClassVar[Gain] = BINARY  # type: ignore[misc]  # not a parameter here
 
 
 class _Novelty(_Diverse):
-    """A sum over ranks of novel gain, weighted by rank, as a share of what would be best.
+    """A rank-weighted sum of novel gain, relative to the best.
 
     Formula:
 
-    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for each document above
     that is relevant to the same sub-topic.
 
     Conventions:
-        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - gain=binary is the default; gain=linear uses graded judgments
 
     Agrees with:
         ndeval and ir_measures {name}
@@ -168,14 +162,16 @@ class _Novelty(_Diverse):
     alpha: float = 0.5
 
     exempt: ClassVar[Mapping[str, str]] = {
-        "swap": "what settles a sub-topic early takes from better documents below it"
+        "swap": "covering a sub-topic early lowers the gain of better documents below"
     }
-    meanings = {"alpha": "how much of a sub-topic a document settles: 1 - alpha is left of it after each, from 0 to 1"}
-    #: Whether the best list is made of the judged documents; else every document of it is relevant to all sub-topics.
+    meanings = {
+        "alpha": "redundancy, from 0 to 1: each document reduces the gain of its sub-topics by factor 1 - alpha"
+    }
+    #: Whether the best list is made of judged documents, or of documents relevant to all sub-topics.
     is_of_judged: ClassVar[bool] = False
 
     def weights(self, ranks: Floats) -> Floats:
-        """What a gain counts at every rank."""
+        """Return the weight of each rank."""
         raise NotImplementedError
 
     def _best(self, block: Block) -> Floats:
@@ -189,7 +185,7 @@ class _Novelty(_Diverse):
         return sum_by(row, lists.gain[place] * self.weights(lists.rank[place].astype(np.float64)), block.size)
 
     def _of_perfect(self, depth: int) -> float:
-        """What a sub-topic would give in all if every document were relevant to it."""
+        """Return the total of a sub-topic if all documents were relevant to it."""
         ranks = np.arange(1.0, depth + 1.0)
         return float(np.cumsum((1.0 - self.alpha) ** (ranks - 1.0) * self.weights(ranks))[-1])
 
@@ -201,8 +197,7 @@ class _Novelty(_Diverse):
 
 
 def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) -> GainLists:
-    """The best lists, taken greedily: next comes the document that adds most, the last by id of equals. All queries
-    take a document at a time."""
+    """Build the best lists greedily, one rank of all queries at a time: most added gain first, ties by last ID."""
     queries = np.diff(judged.item_offsets).size
     row_of_item = np.zeros(int(judged.item_offsets[-1]), np.int64)
     row_of_item[judged.item] = np.arange(judged.item.size)
@@ -212,7 +207,7 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
     ids = judged.qrels.documents(row_of_item[items])
     places = pairwise(np.searchsorted(query, np.arange(queries + 1)).tolist())
     falling = np.array([i for a, b in places for i in sorted(range(a, b), key=ids.__getitem__, reverse=True)], np.int64)
-    # Queries with many documents first, so that those which still take one are the first.
+    # Queries with many documents first, so that the active ones are always the first.
     falling = falling[np.lexsort((query[falling], -counts[query[falling]]))]
     items, query = items[falling], query[falling]
     of_item, entry = gather(known.offsets, items)
@@ -239,11 +234,11 @@ def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) ->
 
 
 class _OfBestList(_Novelty):
-    """The share of what the best list of judged documents has.
+    """A measure relative to the best list of judged documents.
 
     Conventions:
-        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
-          equals. The best of all is too hard to find; a list that happens to be better has a value above 1
+        - by definition the best list is built greedily: the document that adds most comes next, and ties go to the last
+          ID. Finding the optimum is infeasible; a list that beats the greedy one scores above 1
     """
 
     is_of_judged = True
@@ -259,11 +254,10 @@ def _reciprocal_weights(ranks: Floats) -> Floats:
 
 
 class AlphaDCG(_Novelty):
-    """alpha-DCG: discounted gain in which a sub-topic counts less each time it comes again.
+    """alpha-DCG: discounted gain with less gain for each repetition of a sub-topic.
 
     Formula:
-        alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of a list all of whose documents are
-        relevant to all sub-topics
+        alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the sum if all documents had all sub-topics
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; divided as in ndeval
@@ -271,9 +265,8 @@ class AlphaDCG(_Novelty):
     Example:
         N is 1 (sub-topic 1) at rank 1 and 1.5 (1 again, 2) at rank 3; of three sub-topics: 1.75 / (3 * 1.5185).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-DCG@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-DCG@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: alpha-DCG@5: 0.3842>
     """
 
@@ -284,10 +277,10 @@ class AlphaDCG(_Novelty):
 
 
 class AlphaNDCG(_OfBestList):
-    """alpha-nDCG: alpha-DCG as a share of what the best list of judged documents would have.
+    """alpha-nDCG: alpha-DCG relative to the best list of judged documents.
 
     Formula:
-        alpha-nDCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of the best list
+        alpha-nDCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the sum for the best list
 
     Reference:
         Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008
@@ -295,9 +288,8 @@ class AlphaNDCG(_OfBestList):
     Example:
         The best list is a (2 sub-topics), c (1), b (0.5): 1.75 / (2 + 1/log2(3) + 0.5/2).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-nDCG@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-nDCG@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: alpha-nDCG@5: 0.6074>
     """
 
@@ -306,22 +298,19 @@ class AlphaNDCG(_OfBestList):
 
 
 class ERRIA(_Novelty):
-    """Intent-aware ERR: 1 / rank of what satisfies users with different intents.
+    """Intent-aware ERR: expected reciprocal rank for users with different intents.
 
     Formula:
-        ERR-IA@k = sum over i <= k of N[i] / i, divided by the same of a list all of whose documents are relevant to all
-        sub-topics
+        ERR-IA@k = sum over i <= k of N[i] / i, divided by the sum if all documents had all sub-topics
 
     Reference:
-        Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
-        WSDM 2011
+        Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011
 
     Example:
         N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 1.5 / (3 * 1.3771).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "ERR-IA@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "ERR-IA@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: ERR-IA@5: 0.3631>
     """
 
@@ -332,21 +321,19 @@ class ERRIA(_Novelty):
 
 
 class NERRIA(_OfBestList):
-    """Intent-aware ERR as a share of what the best list of judged documents would have.
+    """Intent-aware ERR relative to the best list of judged documents.
 
     Formula:
-        nERR-IA@k = sum over i <= k of N[i] / i, divided by the same of the best list
+        nERR-IA@k = sum over i <= k of N[i] / i, divided by the sum for the best list
 
     Reference:
-        Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
-        WSDM 2011
+        Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011
 
     Example:
         The best list is a, c, b: 1.5 / (2 + 1/2 + 0.5/3).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "nERR-IA@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "nERR-IA@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: nERR-IA@5: 0.5625>
     """
 
@@ -355,12 +342,12 @@ class NERRIA(_OfBestList):
 
 
 class NRBP(_Novelty):
-    """Novelty- and rank-biased precision: RBP in which a sub-topic counts less each time it comes again.
+    """Novelty- and rank-biased precision: RBP with less gain for each repetition of a sub-topic.
 
     Formula:
         NRBP = (1 - (1 - alpha) beta) / n * sum over ranks i of N[i] beta^(i - 1)
 
-    n is the number of sub-topics; a list all of whose documents are relevant to all of them has 1.
+    n is the number of sub-topics; a list of documents that are all relevant to all of them scores 1.
 
     Reference:
         Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
@@ -368,21 +355,20 @@ class NRBP(_Novelty):
     Example:
         N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 0.75 / 3 * (1 + 1.5 / 4).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "NRBP", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "NRBP", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: NRBP: 0.3438>
     """
 
     name = "NRBP"
-    meanings = {**_Novelty.meanings, "beta": "the probability with which the user goes on: from 0 to 1"}
-    cutoff: ClassVar[None] = None  # type: ignore[misc]  # no parameter: lists count to their ends
+    meanings = {**_Novelty.meanings, "beta": "the probability that the user continues, from 0 to below 1"}
+    cutoff: ClassVar[None] = None  # type: ignore[misc]  # not a parameter: whole lists count
     beta: float = 0.5
 
     def validate(self) -> None:
         super().validate()
         if not self.beta < 1:
-            raise UsageError(f"{self.name}: expected a beta below 1, found {number_text(self.beta)}")
+            raise UsageError(f"{self.name}: beta: expected a number below 1, found {number_text(self.beta)}")
 
     def weights(self, ranks: Floats) -> Floats:
         return np.asarray(self.beta ** (ranks - 1.0))
@@ -392,10 +378,10 @@ class NRBP(_Novelty):
 
 
 class NNRBP(NRBP, _OfBestList):
-    """NRBP as a share of what the best list of judged documents would have.
+    """NRBP relative to the best list of judged documents.
 
     Formula:
-        nNRBP = sum over ranks i of N[i] beta^(i - 1), divided by the same of the best list
+        nNRBP = sum over ranks i of N[i] beta^(i - 1), divided by the sum for the best list
 
     Reference:
         Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
@@ -403,9 +389,8 @@ class NNRBP(NRBP, _OfBestList):
     Example:
         The best list is a, c, b: 1.375 / (2 + 1/2 + 0.5/4).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "nNRBP", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "nNRBP", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: nNRBP: 0.5238>
     """
 
@@ -413,10 +398,10 @@ class NNRBP(NRBP, _OfBestList):
 
 
 class PIA(_Counted):
-    """Intent-aware precision: the mean over sub-topics of the precision for each.
+    """Intent-aware precision: the mean of precision over sub-topics.
 
     Formula:
-        P-IA@k = sum over i <= k of the sub-topics that the document at rank i is relevant to, divided by k * n
+        P-IA@k = sum over i <= k of the number of sub-topics to which the document at rank i is relevant / (k * n)
 
     n is the number of sub-topics.
 
@@ -429,9 +414,8 @@ class PIA(_Counted):
     Example:
         Rank 1 is relevant to one sub-topic of three, rank 3 to two: 3 / (5 * 3).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "P-IA@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "P-IA@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: P-IA@5: 0.2000>
     """
 
@@ -445,13 +429,13 @@ class PIA(_Counted):
 
 
 class APIA(_Counted):
-    """Intent-aware average precision: the mean over sub-topics of the AP for each.
+    """Intent-aware average precision: the mean of AP over sub-topics.
 
     Formula:
-        AP-IA = mean over sub-topics of AP, relevant being what is relevant to the sub-topic
+        AP-IA = mean over sub-topics of AP for documents relevant to the sub-topic
 
     Conventions:
-        - AP-IA@k stops at rank k and still divides by all relevant documents of the sub-topic
+        - AP-IA@k stops at rank k but still divides by all relevant documents of the sub-topic
 
     Agrees with:
         ndeval MAP-IA and ir_measures AP_IA
@@ -462,9 +446,8 @@ class APIA(_Counted):
     Example:
         AP is (1 + 2/3)/2 for sub-topic 1, 1/3 for 2, 0 for 3.
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "AP-IA", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "AP-IA", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: AP-IA: 0.3889>
     """
 
@@ -477,13 +460,13 @@ class APIA(_Counted):
 
 
 class StRecall(_Counted):
-    """Sub-topic recall: the share of the sub-topics that the first k documents cover.
+    """Sub-topic recall: the share of sub-topics that the first k documents cover.
 
     Formula:
-        StRecall@k = sub-topics that some document of the top k is relevant to / all sub-topics
+        StRecall@k = sub-topics with a relevant document in the top k / all sub-topics
 
     Conventions:
-        - NTCIR calls it I-rec; sub-topics count alike, however likely they are
+        - NTCIR calls it I-rec; sub-topics have equal weight, whatever their probability
 
     Agrees with:
         ndeval strec@k, ir_measures StRecall@k, NTCIREVAL I-rec
@@ -494,9 +477,8 @@ class StRecall(_Counted):
     Example:
         Sub-topics 1 and 2 of three are covered.
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "StRecall@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "StRecall@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: StRecall@5: 0.6667>
     """
 
@@ -508,7 +490,7 @@ class StRecall(_Counted):
 
 
 class _GlobalGain(_Diverse):
-    """A measure of the global gain: the mean over sub-topics of what a document gains for each."""
+    """A measure of global gain: the mean gain of a document over sub-topics."""
 
     gain: Gain = LINEAR
     gamma: float = 0.0
@@ -516,7 +498,6 @@ class _GlobalGain(_Diverse):
     meanings = {"gamma": "the weight of sub-topic recall, from 0 to 1"}
 
     def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
-        """The lists of global gains, and the best there can be."""
         known, covered, judged = self._known(block), self._covered(block), block.graded.judged
         places, inverse = np.unique(covered.row * (block.width + 1) + covered.rank, return_inverse=True)
         row, rank = places // (block.width + 1), places % (block.width + 1)
@@ -535,7 +516,7 @@ class _GlobalGain(_Diverse):
         return run, ideal.of_rows(block.queries)
 
     def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
-        """The measure of lists of gains."""
+        """Return the scores of lists of gains."""
         raise NotImplementedError
 
     def compute(self, block: Block) -> Floats:
@@ -546,16 +527,16 @@ class _GlobalGain(_Diverse):
 
 
 class DNDCG(_GlobalGain):
-    """D-nDCG: nDCG of the global gain, the mean over sub-topics of what a document gains for each.
+    """D-nDCG: nDCG of the global gain, the mean gain of a document over sub-topics.
 
     Formula:
-        D-nDCG@k = nDCG@k of GG, GG[i] = sum over sub-topics of their probability, 1/n, times the gain for each
+        D-nDCG@k = nDCG@k of GG, GG[i] = sum over sub-topics of probability (1/n by default) times gain
         D#-nDCG@k = gamma StRecall@k + (1 - gamma) D-nDCG@k
 
     n is the number of sub-topics. D#-nDCG is the short name with gamma=0.5.
 
     Conventions:
-        - the discount is log2(i + 1), the ideal list has all judged documents by their global gain
+        - the discount is log2(i + 1); the ideal list has all judged documents by global gain
 
     Agrees with:
         NTCIREVAL D-nDCG and D#-nDCG of MSnDCG, with its Iprob file as intents=
@@ -566,9 +547,8 @@ class DNDCG(_GlobalGain):
     Example:
         GG is 1/3 at rank 1 and 2/3 at rank 3, ideally 2/3, 1/3, 1/3: (1 + 2/2) / (2 + 1/log2(3) + 1/2).
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "D-nDCG@5", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "D-nDCG@5", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: D-nDCG@5: 0.6388>
     """
 
@@ -582,16 +562,16 @@ class DNDCG(_GlobalGain):
 
 
 class DQ(_GlobalGain):
-    """D-Q: the Q-measure of the global gain, the mean over sub-topics of what a document gains for each.
+    """D-Q: the Q-measure of the global gain, the mean gain of a document over sub-topics.
 
     Formula:
-        D-Q = Q of GG, GG[i] = sum over sub-topics of their probability, 1/n, times the gain for each
+        D-Q = Q of GG, GG[i] = sum over sub-topics of probability (1/n by default) times gain
         D#-Q = gamma StRecall + (1 - gamma) D-Q
 
     n is the number of sub-topics. D#-Q is the short name with gamma=0.5.
 
     Conventions:
-        - relevant is what has a global gain above 0; D-Q@k divides by min(n, k) of these, as Q@k does
+        - documents with a global gain above 0 are relevant; D-Q@k divides by min(k, number of these), as Q@k does
 
     Agrees with:
         NTCIREVAL D-Q and D#-Q, with its Iprob file as intents=
@@ -602,16 +582,13 @@ class DQ(_GlobalGain):
     Example:
         GG is 1/3 at rank 1 and 2/3 at rank 3: ((1 + 1/3)/(1 + 2/3) + (2 + 1)/(3 + 4/3)) / 3.
 
-        >>> from gainful import Policy, Qrels, evaluate
-        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
-        >>> evaluate(qrels, {"q": ["b", "x", "a"]}, "D-Q", policy=Policy(subtopics=True))
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> gainful.evaluate(qrels, {"q": ["b", "x", "a"]}, "D-Q", policy=gainful.Policy(subtopics=True))
         <Evaluation of <dict>, 1 query: D-Q: 0.4974>
     """
 
     name = "D-Q"
-    exempt = {
-        "swap": "past the recall base the ideal gains nothing more: a document may have a higher ratio lower down"
-    }
+    exempt = {"swap": "past the recall base the ideal gains nothing, so a document may have a higher ratio lower down"}
 
     def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
         stops = Stops(run, ideal, self.cutoff)

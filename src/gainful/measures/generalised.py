@@ -1,5 +1,7 @@
-"""Generalised precision and recall: as a set of documents has a share of relevant ones, it has a mean of relevance
-(J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002)."""
+"""Generalised precision and recall, with mean relevance in place of the share of relevant documents.
+
+J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import SCALED, Graded
 from gainful.measures.block import Block, ratios
 
-#: Recall is a sum of gains and so is the level it is compared with: what differs by this much is the same.
+#: Tolerance for comparing recall, a sum of gains, with a level.
 _ROUNDING = 1e-10
 
 #: The recall levels of the curve.
@@ -21,10 +23,7 @@ _POINTS = tuple(tenth / 10 for tenth in range(11))
 
 
 class _Curve(NamedTuple):
-    """Generalised precision and recall at every rank that has a gain: elsewhere neither rises.
-
-    ``base`` is the sum over the recall base, of every query.
-    """
+    """Generalised precision and recall at each rank with a gain; ``base`` is the sum over each query's recall base."""
 
     row: Ints
     precision: Floats
@@ -33,16 +32,14 @@ class _Curve(NamedTuple):
 
 
 class Generalised(Graded):
-    """A measure that adds up how relevant documents are, from 0 to 1."""
+    """A measure that sums relevance from 0 to 1."""
 
     gain: Gain = SCALED
 
     def _found(self, block: Block, cutoff: int | None) -> Floats:
-        """The sum over each list down to the cutoff."""
         return self._to_1(self._run_lists(block), block).total(np.ones_like, cutoff)
 
     def _base(self, block: Block) -> Floats:
-        """The sum over the recall base, of every query."""
         return self._to_1(self._ideal_lists(block), block).total(np.ones_like, None)
 
     def _to_1(self, lists: GainLists, block: Block) -> GainLists:
@@ -50,38 +47,36 @@ class Generalised(Graded):
         return lists if highest == 1.0 else GainLists(lists.size, lists.row, lists.rank, lists.gain / highest)
 
     def _curve(self, block: Block) -> _Curve:
-        def drawn() -> _Curve:
+        def curve() -> _Curve:
             lists, base = self._to_1(self._run_lists(block), block), self._base(block)
             sums = cumulated(lists.row, lists.gain, block.size)
             return _Curve(lists.row, sums / lists.rank, sums / base[lists.row], base)
 
-        return block.cached(("generalised curve", self.gain, self.rel, self.level), drawn)
+        return block.cached(("generalised curve", self.gain, self.rel, self.level), curve)
 
 
 class GP(Generalised):
-    """Generalised precision: how relevant the first k documents are on average.
+    """Generalised precision: the mean relevance of the first k documents.
 
     Formula:
         gP@k = sum of r(d) over the top k / k
 
-    r(d) is the gain of a document scaled to 1: with gain=scaled, the default, its grade / scale; with another map its
-    gain / the highest gain that the map gives. With gain=binary it is precision.
+    r(d) is the gain of a document scaled to 1: by default its grade / scale (gain=scaled); with another map, its gain /
+    the highest gain of the map. With gain=binary it is precision.
 
     Conventions:
-        - divides by k even where the list is shorter
+        - divides by k even if the list is shorter
         - unjudged documents and negative grades have r = 0
-        - rel and level set all other gains to 0; what they are scaled by stays
-        - nothing relevant: 0
+        - rel and level set other gains to 0 without changing the scale
+        - no relevant documents: 0
 
     Reference:
-        Kekäläinen and Järvelin, JASIST 2002 (defined there for whole sets); Järvelin and Kekäläinen, TOIS 2002, section
-        2.4, for cut-off values
+        Kekäläinen and Järvelin, JASIST 2002 (for sets); Järvelin and Kekäläinen, TOIS 2002, section 2.4 (for cut-offs)
 
     Example:
-        Grades 3, 0, 1 of at most 3: (1 + 0 + 1/3) / 4.
+        Grades 3, 0 and 1 of at most 3: (1 + 0 + 1/3) / 4.
 
-        >>> from gainful import parse
-        >>> round(parse("gP@4").score([3, 0, 1]), 4)
+        >>> round(gainful.parse("gP@4").score([3, 0, 1]), 4)
         0.3333
     """
 
@@ -94,13 +89,12 @@ class GP(Generalised):
 
 
 class GR(Generalised):
-    """Generalised recall: the share of all the relevance there is that the first k documents hold.
+    """Generalised recall: the share of the total relevance that is in the first k documents.
 
     Formula:
         gR@k = sum of r(d) over the top k / sum of r(d) over all judged documents
 
-    r(d) is the gain of a document scaled to 1, as in gP; here what it is scaled by cancels out. With gain=binary it is
-    recall.
+    r(d) is the gain of a document, as in gP; the scale cancels out. With gain=binary it is recall.
 
     Conventions:
         - the recall base is never cut
@@ -108,14 +102,12 @@ class GR(Generalised):
         - no document with a gain above 0: undefined
 
     Reference:
-        Kekäläinen and Järvelin, JASIST 2002 (defined there for whole sets); Järvelin and Kekäläinen, TOIS 2002, section
-        2.4, for cut-off values
+        Kekäläinen and Järvelin, JASIST 2002 (for sets); Järvelin and Kekäläinen, TOIS 2002, section 2.4 (for cut-offs)
 
     Example:
         Grades 3 and 1 are found, 2 is missed: (3 + 1) / 6.
 
-        >>> from gainful import parse
-        >>> round(parse("gR@4").score([3, 0, 1], unretrieved=[2]), 4)
+        >>> round(gainful.parse("gR@4").score([3, 0, 1], unretrieved=[2]), 4)
         0.6667
     """
 
@@ -129,29 +121,27 @@ class GR(Generalised):
 
 
 class GIPrec(Generalised):
-    """Interpolated generalised precision: the best there is at a generalised recall, or at any higher one.
+    """Interpolated generalised precision: the maximum at a level of generalised recall or above.
 
     Formula:
         gIPrec@r = max of gP@i over the ranks i with gR@i >= r
 
     Conventions:
-        - r is a recall level from 0 to 1; gIPrec@0 is the best generalised precision anywhere
-        - 0 where that recall is never reached
+        - r is a recall level from 0 to 1; gIPrec@0 is the maximum generalised precision at any rank
+        - recall level not reached: 0
         - no document with a gain above 0: undefined
-        - recalls that differ by less than 1e-10 are the same: rounding does not decide. Recall is a sum of gains, not a
-          number of documents, so that the policy's recall-cut does not apply
+        - recalls that differ by less than 1e-10 are equal; recall-cut does not apply, because recall is a sum of gains
 
     Agrees with:
-        IPrec@r, where gain=binary and recall-cut=exact
+        IPrec@r, with gain=binary and recall-cut=exact
 
     Reference:
         Kekäläinen and Järvelin, JASIST 2002: precision as a function of recall, both generalised
 
     Example:
-        Grades 3, 0, 1 of at most 3: a recall of 1 takes all three documents, (1 + 0 + 1/3) / 3.
+        Grades 3, 0, 1 of at most 3: recall 1 takes all three documents, (1 + 0 + 1/3) / 3.
 
-        >>> from gainful import parse
-        >>> round(parse("gIPrec@0.5").score([3, 0, 1]), 4), round(parse("gIPrec@1").score([3, 0, 1]), 4)
+        >>> round(gainful.parse("gIPrec@0.5").score([3, 0, 1]), 4), round(gainful.parse("gIPrec@1").score([3, 0, 1]), 4)
         (1.0, 0.4444)
     """
 
@@ -168,13 +158,13 @@ class GIPrec(Generalised):
 
 
 class GIAP(Generalised):
-    """Interpolated generalised average precision: the mean over the curve's eleven points.
+    """Interpolated generalised average precision: the mean over eleven recall levels.
 
     Formula:
         gIAP = (gIPrec@0 + gIPrec@0.1 + ... + gIPrec@1) / 11
 
     Conventions:
-        - a recall that is never reached adds 0
+        - recall levels not reached add 0
         - no document with a gain above 0: undefined
 
     Reference:
@@ -183,8 +173,7 @@ class GIAP(Generalised):
     Example:
         Grades 3, 0, 1 of at most 3: rank 1 has gP 1 and gR 3/4, rank 3 has gP 4/9 and gR 1: (8 * 1 + 3 * 4/9) / 11.
 
-        >>> from gainful import parse
-        >>> round(parse("gIAP").score([3, 0, 1]), 4)
+        >>> round(gainful.parse("gIAP").score([3, 0, 1]), 4)
         0.8485
     """
 
@@ -193,7 +182,7 @@ class GIAP(Generalised):
     def compute(self, block: Block) -> Floats:
         curve = self._curve(block)
         points = len(_POINTS)
-        # How many of the points' recalls each rank has reached; the best of those ranks counts for all of them.
+        # The last point that each rank reaches; its precision counts for all points up to it.
         reached = np.searchsorted(_POINTS, curve.recall + _ROUNDING, "right") - 1
         best = np.zeros(block.size * points)
         np.maximum.at(best, curve.row * points + reached, curve.precision)

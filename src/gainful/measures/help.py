@@ -1,6 +1,6 @@
-"""What is said of a measure: its docstring, taken apart, and where another tool's number is not ours.
+"""Help on measures: sections of docstrings, and known differences from other tools.
 
-The same text serves the command line and the documentation; the differences are data, which the tests hold to be true.
+The same text serves the command line and the documentation. Differences are data, verified by tests.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ _HEADING = re.compile(rf"^({'|'.join(SECTIONS)}):$")
 
 @dataclass(frozen=True)
 class Help:
-    """The claim in one line, and the sections by name."""
+    """The summary line (claim) of a measure, and its sections by name."""
 
     claim: str
     sections: Mapping[str, str]
 
     @classmethod
     def of(cls, measure: Measure | type[Measure]) -> Help:
-        """The help of a measure, from its docstring; with its parameters' own formula where they have one.
+        """Return the help of a measure, with its own formula for these parameters if it has one.
 
-        What the measures of a family share stands once, in the same sections, in the docstring of their base class,
-        where ``{name}`` is the name of the measure.
+        Sections of base classes are appended; in these, ``{name}`` is the name of the measure.
         """
         kind = type(measure) if isinstance(measure, Measure) else measure
         families = [each for each in kind.__mro__[1:] if issubclass(each, Measure) and "name" not in vars(each)]
@@ -50,11 +49,11 @@ class Help:
         return cls(kind.help_text().partition("\n")[0], sections)
 
     def paragraphs(self, section: str) -> list[str]:
-        """A section's paragraphs, points and lines of code, each in one line.
+        """Return a section's paragraphs, points and lines of code, each joined into one line.
 
         >>> from gainful.measures.catalog import MEASURES
         >>> Help.of(MEASURES["P"]).paragraphs("Conventions")[1]
-        'nothing relevant: 0'
+        'no relevant documents: 0'
         """
         found: list[str] = []
         goes_on = False
@@ -72,7 +71,6 @@ class Help:
 
 
 def _sections_of(kind: type[Measure]) -> dict[str, str]:
-    """The sections of a docstring by their headings."""
     sections: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in kind.help_text().splitlines():
@@ -85,7 +83,7 @@ def _sections_of(kind: type[Measure]) -> dict[str, str]:
 
 
 def reading(measure: Measure | type[Measure]) -> str:
-    """How a measure's values are read: direction, bounds, and what a table shows of many."""
+    """Describe a measure's values: direction, range and aggregation."""
     low, high = measure.bounds
     if math.isfinite(high):
         bounds = f"from {number_text(low)} to {number_text(high)}"
@@ -93,19 +91,19 @@ def reading(measure: Measure | type[Measure]) -> str:
         bounds = f"{number_text(low)} or more" if math.isfinite(low) else "of any size"
     better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
     over = "sessions" if measure.unit == "session" else "queries"
-    shown = {"mean": f"the mean over {over}", "sum": f"the sum over {over}", "whole": "that of all lists together"}
-    together = shown.get(measure.aggregate, f"the geometric mean over {over}")
-    return f"{better[measure.better]}; values {bounds}; a table shows {together}."
+    how = {"mean": f"averaged over {over}", "sum": f"summed over {over}", "whole": "one value for all lists together"}
+    aggregated = how.get(measure.aggregate, f"aggregated over {over} by geometric mean")
+    return f"{better[measure.better]}; values {bounds}; {aggregated}."
 
 
 def about_parameter(measure: Measure | type[Measure], parameter: str) -> str:
-    """What a parameter means, whatever its value; empty where nobody says."""
+    """Return the meaning of a parameter for any value; empty if unknown."""
     shared = PARAMETERS.get(parameter)
     return measure.meanings.get(parameter) or (shared.meaning if shared else "")
 
 
 def meaning(measure: Measure, parameter: str) -> str:
-    """What a parameter of a measure means, with its value where the value has a meaning of its own."""
+    """Return the meaning of a measure's parameter, including that of its value for gains and discounts."""
     about, value = about_parameter(measure, parameter).replace("`", ""), getattr(measure, parameter)
     if isinstance(value, Gain):
         return f"{about}: {gain_meaning(value)}"
@@ -117,7 +115,7 @@ def meaning(measure: Measure, parameter: str) -> str:
 
 
 def gain_meaning(gain: Gain) -> str:
-    """What a gain map makes of grades, in words.
+    """Describe a gain map in words.
 
     >>> gain_meaning(Gain.of("0-1-10"))
     'grade 0 gives 0, 1 gives 1, 2 gives 10'
@@ -131,17 +129,17 @@ def gain_meaning(gain: Gain) -> str:
 
 
 def parameter_text(measure: Measure, parameter: str) -> str:
-    """A parameter's value, defaults marked as such."""
+    """Format a parameter's value, marking defaults."""
     value = getattr(measure, parameter)
     text = "none" if value is None else value_text(value)
     return f"{text} (default)" if value == measure.parameters()[parameter] else text
 
 
 class Difference(NamedTuple):
-    """A difference to a tool: what it calls the measure, which of ours it concerns, and the reason.
+    """A difference from another tool: its name for the measure, our measures concerned, and the reason.
 
-    ``recorded`` says where it was read, for tools that are not there when the tests run; None where a test shows the
-    difference. ``told`` are those of ours whose docstring says it already.
+    ``recorded`` is the source for tools that are not available to tests; None if a test shows the difference. ``told``
+    are our measures whose docstring already mentions it.
     """
 
     tool: str
@@ -152,13 +150,13 @@ class Difference(NamedTuple):
     told: Sequence[str] = ()
 
     def __str__(self) -> str:
-        """The reason, with where it was read."""
-        return self.why + (f" (read in {self.recorded})" if self.recorded else "")
+        """Return the reason with its source."""
+        return self.why + (f" ({self.recorded})" if self.recorded else "")
 
 
 @cache
 def differences() -> tuple[Difference, ...]:
-    """All known differences, tool by tool."""
+    """Return all known differences, by tool."""
     import tomllib
 
     text = files("gainful.measures").joinpath("differences.toml").read_text(encoding="utf-8")
@@ -166,7 +164,7 @@ def differences() -> tuple[Difference, ...]:
 
 
 def differences_of(name: str) -> tuple[Difference, ...]:
-    """Those that concern one of our measures and that its docstring does not tell.
+    """Return the differences of one of our measures that its docstring does not mention.
 
     >>> [difference.tool for difference in differences_of("IPrec")][:1]
     ['pytrec_eval']

@@ -1,4 +1,4 @@
-"""Measures for judgments that do not cover everything: what only judged documents say, and how many there are."""
+"""Measures for incomplete judgments: scores from judged documents only, and the share of judged documents."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from gainful.measures.base import Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.precision import OfRelevant
 
-#: Keeps InfAP's estimate of precision defined where nothing judged stands above a document.
+#: Keeps InfAP's estimate of precision defined if no judged document ranks above.
 _EPSILON = 1e-5
 
 
 class _OfJudged(OfRelevant):
-    """What Bpref and InfAP have in common."""
-
     def _hits(self, block: Block) -> tuple[Ints, Ints, Ints, Ints]:
-        """The relevant hits: row, rank, and how many relevant and other judged documents stand above each."""
+        """Return row and rank of relevant hits, and the relevant and other judged documents above each."""
         hits = block.hits
         chosen = is_relevant(hits.grade, self.rel, self.level)
         row = hits.row[chosen]
@@ -26,38 +24,35 @@ class _OfJudged(OfRelevant):
         return row, hits.rank[chosen], relevant_above, block.condensed_rank[chosen] - 1 - relevant_above
 
     def _mean(self, block: Block, row: Ints, shares: Floats) -> Floats:
-        """The sum over the documents found, divided by the recall base."""
         return ratios(np.bincount(row, shares, minlength=block.size), self._base(block))
 
 
 class Bpref(_OfJudged):
-    """Binary preference: how often relevant documents stand above documents judged not relevant.
+    """Binary preference: how often relevant documents rank above documents judged non-relevant.
 
     Formula:
         Bpref = 1/n * sum over relevant documents found of (1 - min(m, n) / min(M, n))
 
-    n documents are relevant and M are judged not relevant; m of those stand above the relevant document.
+    n documents are relevant and M are judged non-relevant; m of these M rank above the relevant document.
 
     Conventions:
-        - unjudged documents do not count at all; takes no k
-        - a document with nothing judged not relevant above it adds 1
-        - a relevant document that was not retrieved adds 0
-        - nothing relevant: undefined
-        - negative=unjudged makes a grade below 0 count as not judged
+        - unjudged documents are ignored; no cutoff
+        - a relevant document below none judged non-relevant adds 1; one that was not retrieved adds 0
+        - no relevant documents: undefined
+        - negative=unjudged treats negative grades as unjudged
 
     Agrees with:
         trec_eval bpref, ir_measures Bpref
     Differs from:
-        the formula of the article, which divides by n instead of min(M, n)
+        the article's formula, which divides by n instead of min(M, n)
 
     Reference:
         Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval, m_bpref.c
 
     Example:
-        Three are relevant, two are not; one of the two is above the second document found: (1 + 1 - 1/2) / 3.
+        Three relevant documents, two non-relevant ones, one of them above the second relevant: (1 + 1 - 1/2) / 3.
 
-        >>> from gainful import parse
-        >>> parse("Bpref").score([1, None, 0, 1, 0], unretrieved=[1])
+        >>> gainful.parse("Bpref").score([1, None, 0, 1, 0], unretrieved=[1])
         0.5
     """
 
@@ -70,32 +65,31 @@ class Bpref(_OfJudged):
         base = self._base(block)
         others = block.judged_counts - base
         counted = np.minimum(others, base)[row]
-        # Where no other is judged none is above, and the share is 1.
+        # With no non-relevant judgments, none is above, and the share is 1.
         return self._mean(block, row, 1.0 - np.minimum(others_above, base[row]) / np.maximum(counted, 1))
 
 
 class GMBpref(Bpref):
-    """Bpref, of which a table shows the geometric mean: bad queries weigh more.
+    """Bpref, aggregated by geometric mean, which emphasises the worst queries.
 
     Formula:
         GMBpref = exp(mean over queries of ln max(Bpref, 0.00001))
 
     Conventions:
-        - the score of a query is its Bpref
-        - nothing relevant: undefined
+        - per-query scores are Bpref
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval gm_bpref
     Differs from:
-        pytrec_eval, whose score of a query is the logarithm
+        pytrec_eval, whose per-query scores are logarithms
 
     Reference:
         Robertson, On GMAP, CIKM 2006; trec_eval, m_gm_bpref.c
 
     Example:
-        >>> from gainful import evaluate
         >>> judged, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 0, "c": 1}}, {"q1": ["a"], "q2": ["a", "b"]}
-        >>> round(evaluate(judged, run, "GMBpref").aggregate("GMBpref"), 4)  # the root of 1 * 1/2
+        >>> round(gainful.evaluate(judged, run, "GMBpref").aggregate("GMBpref"), 4)  # the root of 1 * 1/2
         0.7071
     """
 
@@ -104,19 +98,19 @@ class GMBpref(Bpref):
 
 
 class InfAP(_OfJudged):
-    """Inferred average precision: what AP would be if all documents of the pool had been judged.
+    """Inferred average precision: an estimate of AP from a pool that was judged only in part.
 
     Formula:
         InfAP = 1/n * sum over relevant documents found at rank k of (1 + pool * (r + e) / (r + s + 2e)) / k
 
-    n documents are relevant; above rank k are r relevant documents, s judged not relevant, and pool documents that were
-    in the pool at all; e = 0.00001.
+    n documents are relevant; above rank k are r relevant documents, s judged non-relevant, and pool documents in the
+    pool, judged or not; e = 0.00001.
 
     Conventions:
-        - a grade below 0 is a document of the pool that was not judged, if negative=unjudged says so; a document
-          without any grade was not in the pool and counts as not relevant
-        - takes no k
-        - nothing relevant: undefined
+        - with negative=unjudged, a negative grade marks an unjudged document of the pool; a document without a grade
+          was not in the pool and counts as non-relevant
+        - has no cutoff
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval infAP, ir_measures infAP (both with negative=unjudged)
@@ -125,11 +119,9 @@ class InfAP(_OfJudged):
         Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006
 
     Example:
-        Nothing judged is above the first relevant document, and of the two above the second one half are relevant:
-        (1 + (1 + 2 * 1/2) / 3) / 2.
+        Of the two documents above the second relevant one, half are relevant: (1 + (1 + 2 * 1/2) / 3) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("InfAP").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("InfAP").score([1, 0, 1]), 4)
         0.8333
     """
 
@@ -141,22 +133,22 @@ class InfAP(_OfJudged):
     def compute(self, block: Block) -> Floats:
         row, rank, relevant, others = self._hits(block)
         unknown = count_to(block.pooled, row, rank)
-        # The precision at a relevant document, expected from what is known of the documents above it.
+        # Expected precision above a relevant document.
         share = (relevant + _EPSILON) / (relevant + others + 2 * _EPSILON)
         return self._mean(block, row, (1.0 + (relevant + others + unknown) * share) / rank)
 
 
 class Judged(Measure):
-    """How much of what the user sees was judged at all: below 1, the other numbers are guesses about the rest.
+    """Share of the first k documents that are judged; below 1, other scores rest on assumptions about the rest.
 
     Formula:
         Judged@k = judged documents in the top k / min(k, documents retrieved)
 
     Conventions:
-        - without @k the whole list counts
-        - looks at the list before unjudged=condensed removes anything
-        - nothing retrieved: undefined
-        - negative=unjudged makes a grade below 0 count as not judged
+        - without @k, the whole list counts
+        - computed before unjudged=condensed removes documents
+        - no documents retrieved: undefined
+        - negative=unjudged treats negative grades as unjudged
 
     Agrees with:
         ir_measures Judged@k
@@ -165,18 +157,14 @@ class Judged(Measure):
         ir_measures, Judged
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Judged@4").score([2, None, 0, None])
+        >>> gainful.parse("Judged@4").score([2, None, 0, None])
         0.5
     """
 
     name = "Judged"
     better = "neither"
     whole_list = True
-    exempt = {
-        "perfect": "a judged list need not be a good one",
-        "swap": "it does not look at grades",
-    }
+    exempt = {"perfect": "a list of judged documents need not be good", "swap": "it ignores grades"}
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
@@ -185,25 +173,24 @@ class Judged(Measure):
 
 
 class Unjudged(Measure):
-    """How much of what the user sees was not judged.
+    """Share of the first k documents that are unjudged.
 
     Formula:
         Unjudged@k = unjudged documents in the top k / k
 
     Conventions:
-        - divides by k even where the list is shorter; Judged@k divides by what there is
-        - looks at the list before unjudged=condensed removes anything
-        - negative=unjudged makes a grade below 0 count as not judged
+        - divides by k even if the list is shorter; Judged@k divides by the documents retrieved
+        - computed before unjudged=condensed removes documents
+        - negative=unjudged treats negative grades as unjudged
 
     Agrees with:
-        trec_eval 10 unj_k, except that -J makes that 0
+        trec_eval 10 unj_k without -J, which makes it 0
 
     Reference:
         trec_eval 10, m_unjudged.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Unjudged@4").score([2, None, 0])
+        >>> gainful.parse("Unjudged@4").score([2, None, 0])
         0.25
     """
 

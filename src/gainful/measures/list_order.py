@@ -1,4 +1,4 @@
-"""Measures of the order of a list: beside the same list in another order, or pair by pair.
+"""Measures of the order of a list, relative to its best or worst order, or pair by pair.
 
 K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cumulated gain with them.
 """
@@ -15,11 +15,11 @@ from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import Undiscounted, mean_over_ranks
 from gainful.measures.precision import OfRelevant
 
-_WHOLE_LIST = "the whole list is put into another order and then cut, so that what stands below k counts, too"
+_WHOLE_LIST = "the whole list is reordered before it is cut, so documents below k also count"
 
 
 class _Reordered(Undiscounted):
-    """Cumulated gain beside that of the same list in its best order."""
+    """Cumulated gain relative to the same list in its best order."""
 
     normalised = True
     shares_ideal = False
@@ -29,28 +29,26 @@ class _Reordered(Undiscounted):
 
 
 class SlidingRatio(_Reordered):
-    """Sliding ratio: the gain by rank k beside that of the same list in its best order.
+    """Sliding ratio: the gain of the first k documents relative to the same list in its best order.
 
     Formula:
         SlidingRatio@k = CG[k] / CG[k] of the whole list in descending order of gain
 
     Conventions:
-        - the whole list is reordered and then cut at k; what was not retrieved does not count (nCG counts it)
-        - needs @k: to the end of the list every order gains the same
-        - no gain in the list: undefined
+        - the whole list is reordered and then cut at k; documents not retrieved do not count (in nCG they do)
+        - requires @k: at the end of the list, every order has the same gain
+        - no documents with a gain in the list: undefined
 
     Differs from:
-        nCG, whose ideal list has all judged documents and stays the same however long the list is
+        nCG, whose ideal list has all judged documents
 
     Reference:
-        Pollack, Measures for the comparison of information retrieval systems, 1968; Järvelin and Kekäläinen, TOIS 2002,
-        section 2.4
+        Pollack, Measures for the comparison of information retrieval systems, 1968; Järvelin and Kekäläinen, TOIS 2002
 
     Example:
-        The list gains 3 + 2 + 3 = 8 by rank 5; in its best order 3 + 3 + 3 + 2 + 2 = 13.
+        The list gains 3 + 2 + 3 = 8 by rank 5, in its best order 3 + 3 + 3 + 2 + 2 = 13.
 
-        >>> from gainful import parse
-        >>> parse("SlidingRatio@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
+        >>> gainful.parse("SlidingRatio@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
         True
     """
 
@@ -62,25 +60,24 @@ class SlidingRatio(_Reordered):
 
 
 class Satisfaction(_Reordered):
-    """Satisfaction: the gain of the relevant documents by rank k beside that of the same list in its best order.
+    """Satisfaction: the gain of relevant documents in the top k relative to the same list in its best order.
 
     Formula:
-        Satisfaction@k = gains of the relevant documents in the top k / the same with the whole list in its best order
+        Satisfaction@k = gain of relevant documents in the top k / the same after sorting the list by gain
 
     Conventions:
-        - the whole list is reordered and then cut at k; what was not retrieved does not count
-        - needs @k: to the end of the list every order gains the same
-        - as SlidingRatio, except that a document that is not relevant has no gain whatever the gain map gives it
-        - nothing relevant in the list: undefined
+        - the whole list is reordered and then cut at k; documents not retrieved do not count
+        - requires @k: at the end of the list, every order has the same gain
+        - as SlidingRatio, except that non-relevant documents have gain 0 whatever the gain map
+        - no relevant documents in the list: undefined
 
     Reference:
         Myaeng and Korfhage, Integration of user profiles, 1990; Korfhage, Information Storage and Retrieval, 1997
 
     Example:
-        The list gains 3 + 2 + 3 = 8 by rank 5; in its best order 3 + 3 + 3 + 2 + 2 = 13.
+        The list gains 3 + 2 + 3 = 8 by rank 5, in its best order 3 + 3 + 3 + 2 + 2 = 13.
 
-        >>> from gainful import parse
-        >>> parse("Satisfaction@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
+        >>> gainful.parse("Satisfaction@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]) == 8 / 13
         True
     """
 
@@ -97,26 +94,25 @@ class Satisfaction(_Reordered):
 
 
 class Frustration(OfRelevant):
-    """Frustration: the non-relevant documents by rank k beside those of the same list in its worst order.
+    """Frustration: non-relevant documents in the top k relative to the same list in its worst order.
 
     Formula:
         Frustration@k = non-relevant documents in the top k / the same with all non-relevant documents first
 
     Conventions:
         - the whole list is reordered and then cut at k; lower is better
-        - needs @k: to the end of the list every order is the same
+        - requires @k: at the end of the list, every order has the same value
         - unjudged documents are not relevant
-        - nothing non-relevant in the list: undefined
+        - no non-relevant documents in the list: undefined
         - average=ranks is the mean of the ratios at ranks 1 to k
 
     Reference:
         Myaeng and Korfhage, Integration of user profiles, 1990; Korfhage, Information Storage and Retrieval, 1997
 
     Example:
-        Two of the first five are not relevant; in the worst order it would be all three that the list has.
+        Two of the first five documents are non-relevant; in the worst order, all three would be.
 
-        >>> from gainful import parse
-        >>> round(parse("Frustration@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
+        >>> round(gainful.parse("Frustration@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
         0.6667
     """
 
@@ -125,8 +121,8 @@ class Frustration(OfRelevant):
     needs_at = True
     exempt = {
         "cutoff": _WHOLE_LIST,
-        "perfect": "it is undefined where nothing is non-relevant",
-        "append": "unjudged documents are non-relevant ones, and the worst order has them first",
+        "perfect": "it is undefined without non-relevant documents",
+        "append": "unjudged documents count as non-relevant, and the worst order has them first",
     }
     average: str | None = None
     rel: float | None = None
@@ -151,15 +147,15 @@ class Frustration(OfRelevant):
 
 
 class SFTotal(Measure):
-    """Satisfaction and frustration in one number: rewarded for relevant documents, punished for others.
+    """Weighted mean of satisfaction and (1 - frustration).
 
     Formula:
         SFTotal@k = w Satisfaction@k + (1 - w) (1 - Frustration@k)
 
     Conventions:
-        - w is 0.5 unless given
-        - needs @k: to the end of the list every order is the same
-        - nothing relevant, or nothing non-relevant in the list: undefined, unless w leaves that part out
+        - w is 0.5 by default
+        - requires @k: at the end of the list, every order has the same value
+        - undefined if a part with nonzero weight is
         - average=ranks is the mean of the values at ranks 1 to k
 
     Reference:
@@ -168,8 +164,7 @@ class SFTotal(Measure):
     Example:
         Satisfaction@5 is 8 / 13, Frustration@5 is 2 / 3: (8 / 13 + 1 / 3) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("SFTotal@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
+        >>> round(gainful.parse("SFTotal@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 4)
         0.4744
     """
 
@@ -195,33 +190,30 @@ class SFTotal(Measure):
 
 
 class NDPM(Measure):
-    """Normalised distance-based performance measure: how often the system contradicts the user's preferences.
+    """Normalised distance-based performance measure: how often a ranking contradicts the user's preferences.
 
     Formula:
         NDPM = (2 C- + Cu) / (2 C)
 
-    C counts the pairs of judged documents with different grades, C- those in which the worse one comes first, Cu those
-    that are tied by the system.
+    Of C pairs of judged documents with different grades, C- have the worse document first, and Cu are tied.
 
     Conventions:
-        - lower is better: 0 for the order of the grades, 1 for its reverse, 0.5 where all scores are equal
-        - documents of equal score are not distinguished; neither are the judged documents that were not retrieved,
-          which come after the retrieved ones
-        - unjudged documents are in no pair; a grade below 0 is worse than 0
-        - no two different grades: undefined
-        - in a run without scores every document stands alone
+        - lower is better: 0 for the order of the grades, 1 for its reverse, 0.5 if all scores are equal
+        - equal scores are ties; judged documents not retrieved are tied below the retrieved ones
+        - unjudged documents are in no pair; negative grades are worse than 0
+        - fewer than two different grades: undefined
+        - a run without scores has no ties
 
     Agrees with:
-        (1 - D) / 2, D being Somers' D of the system's order given the grades (scipy.stats.somersd)
+        (1 - D) / 2, where D is Somers' D of the system's order given the grades (scipy.stats.somersd)
 
     Reference:
         Yao, Measuring retrieval effectiveness based on user preference of documents, JASIS 46, 1995
 
     Example:
-        Grades 1, 2, 0 in this order: of three pairs one is reversed.
+        Grades 1, 2, 0 in this order: one of three pairs is reversed.
 
-        >>> from gainful import parse
-        >>> round(parse("NDPM").score([1, 2, 0]), 4)
+        >>> round(gainful.parse("NDPM").score([1, 2, 0]), 4)
         0.3333
     """
 
@@ -229,8 +221,8 @@ class NDPM(Measure):
     better = "lower"
     needs = frozenset({"ties"})
     exempt = {
-        "perfect": "grades below 0 and 0 are distinguished, so that not only relevant documents count",
-        "swap": "an unjudged document is in no pair: where it changes places, one document moves alone",
+        "perfect": "negative grades and 0 are distinguished, so not only relevant documents count",
+        "swap": "an unjudged document is in no pair, so swapping it moves one document alone",
     }
 
     def compute(self, block: Block) -> Floats:
@@ -239,10 +231,10 @@ class NDPM(Measure):
 
 
 def _counted_pairs(block: Block) -> tuple[Floats, Floats, Floats]:
-    """Of each list's pairs of different grade those that it reverses, those that it does not tell apart, and all."""
+    """Count each list's pairs of documents with different grades: reversed, tied, and all."""
     hits, missed, size, levels = block.hits, block.missed, block.size, block.graded.judged.levels
     row, first, code = hits.row, block.hit_ties[0], np.searchsorted(levels, hits.grade)
-    # What the system does not tell apart is put best first, so that no such pair rises.
+    # Order ties best first, so that no tied pair rises.
     code = code[np.lexsort((-code, first, row))]
     missed_code = np.searchsorted(levels, missed.grade)
     tied = _pairs_in_runs(size, row, first) - _pairs_in_runs(size, row, first, code)
@@ -259,7 +251,7 @@ def _counted_pairs(block: Block) -> tuple[Floats, Floats, Floats]:
 
 
 def _pairs_in_runs(size: int, row: Ints, *keys: Ints | Floats) -> Floats:
-    """How many pairs each row has within stretches in which all keys stay the same."""
+    """Count each row's pairs within runs of equal keys."""
     if not row.size:
         return np.zeros(size)
     changes = row[1:] != row[:-1]
@@ -271,11 +263,10 @@ def _pairs_in_runs(size: int, row: Ints, *keys: Ints | Floats) -> Floats:
 
 
 def _rising_pairs(row: Ints, codes: Ints, size: int) -> Floats:
-    """How many pairs of each row rise: the earlier code is lower than the later one.
+    """Count the pairs of each row whose earlier code is lower than the later one.
 
-    From the highest bit of the codes to the lowest: two codes with the same higher bits rise if the earlier has a 0 and
-    the later a 1. Then those with a 0 and those with a 1 go their own ways, in their order. That takes as many steps as
-    the number of levels has bits, whatever the lists.
+    From the highest bit of the codes to the lowest: two codes with equal higher bits rise if the earlier has a 0 and
+    the later a 1. Codes with a 0 and with a 1 are then separated, stably, so the steps are the bits of a code.
 
     >>> _rising_pairs(np.array([0, 0, 0, 1, 1]), np.array([1, 0, 2, 0, 5]), 2).tolist()
     [2.0, 1.0]

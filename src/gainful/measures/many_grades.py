@@ -1,5 +1,7 @@
-"""Measures whose values stay comparable however many grades there are (C. Scheel, A. Lommatzsch and S. Albayrak,
-Performance measures for multi-graded relevance, SPIM workshop at ISWC 2011)."""
+"""Measures whose values are comparable across relevance scales with different numbers of grades.
+
+Reference: C. Scheel, A. Lommatzsch and S. Albayrak, Performance measures for multi-graded relevance, SPIM 2011.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from gainful.measures.cumulated_gain import CumulatedGain
 
 
 class _Levels(NamedTuple):
-    """The positive grades of every query, best first, each with its distance from the next lower one (or from 0).
+    """The positive grades of each query, best first, with the distance from the next lower one (or from 0).
 
-    ``base`` is how many documents have at least that grade, ``lower`` how many levels lie below it.
+    ``base`` is the number of documents with at least that grade, ``lower`` the number of levels below it.
     """
 
     row: Ints
@@ -32,7 +34,7 @@ def _levels(block: Block) -> _Levels:
     positive = block.judged.relevant(None, None)
     row, grade = positive.row, positive.grade
     next_row, next_grade = np.append(row[1:], -1), np.append(grade[1:], 0.0)
-    # Best first, the last document of a grade stands at the place that is the number of documents down to that grade.
+    # Best first, the rank of the last document of a grade is the number of documents with at least that grade.
     is_last = (next_row != row) | (next_grade != grade)
     distance = grade - np.where(next_row == row, next_grade, 0.0)
     row = row[is_last]
@@ -41,35 +43,33 @@ def _levels(block: Block) -> _Levels:
 
 
 class MuAP(Measure):
-    """Average precision over all levels of relevance: its mean, weighted by how far the levels lie apart.
+    """Mean AP over all levels of relevance, weighted by the distances between levels.
 
     Formula:
         muAP = sum over levels i of d_i AP(rel=t_i), divided by the sum of d_i
 
-    t_1 < t_2 < ... are the positive grades, t_0 = 0, d_i = t_i - t_(i-1). A high grade is relevant at many levels, so
-    that it counts more than a low one.
+    t_1 < t_2 < ... are the positive grades, t_0 = 0, d_i = t_i - t_(i-1). High grades are relevant at more levels.
 
     Conventions:
-        - the grades are those in the query's judgments; with levels=all those in the whole file, also of queries that
-          are not evaluated. A level that no document of the query reaches then has an AP of 0
-        - takes no k
+        - grades are taken from the query's judgments; with levels=all from the whole file, including queries that are
+          not evaluated. A level that no document of the query reaches then has an AP of 0
+        - has no cutoff
         - unjudged documents are not relevant
-        - nothing relevant: undefined, with levels=all, too
-        - a single level: AP
+        - no relevant documents: undefined, also with levels=all
+        - with a single level it is AP
 
     Differs from:
-        what is elsewhere called µAP, micro-averaged AP: one list for all queries together
+        micro-averaged AP, also written µAP, which merges the lists of all queries
 
     Reference:
-        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 4. Errata: in Table 1, .465 is the mean over all six thresholds,
-        also those that make everything or nothing relevant; muAP is the .448 in the last line. In the example after eq.
-        4, "AP = 0.3" and "AP = 0.7" are distances d
+        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 4. Errata: in Table 1, 0.465 is the mean over all six
+        thresholds, including those that make all or no documents relevant; muAP is the 0.448 in the last line. In the
+        example after eq. 4, "AP = 0.3" and "AP = 0.7" are distances d
 
     Example:
-        Table 1: AP is .780, .483, .403 and .125 from grade 1, 2, 3 and 4 on; the distances are all 1.
+        Table 1: AP is 0.780, 0.483, 0.403 and 0.125 with rel=1, 2, 3 and 4; all distances are 1.
 
-        >>> from gainful import parse
-        >>> round(parse("muAP").score([1, 0, 3, 3, 2, 0, 1, 4]), 3)
+        >>> round(gainful.parse("muAP").score([1, 0, 3, 3, 2, 0, 1, 4]), 3)
         0.448
     """
 
@@ -80,7 +80,7 @@ class MuAP(Measure):
     def compute(self, block: Block) -> Floats:
         levels, hits = block.cached("levels", lambda: _levels(block)), block.relevant()
         summed, distances = np.zeros(block.size), np.zeros(block.size)
-        # From the lowest level up: the higher it is, the fewer documents reach it and the fewer queries have it.
+        # From the lowest level up: higher levels have fewer documents and fewer queries.
         for lower in range(int(levels.lower.max(initial=-1)) + 1):
             at = levels.lower == lower
             row = levels.row[at]
@@ -93,37 +93,36 @@ class MuAP(Measure):
             summed[row] += levels.distance[at] * (precisions[row] / levels.base[at])
             distances[row] += levels.distance[at]
         if self.levels == "all":
-            # The highest grade in the whole file is the sum of the distances of all its levels.
+            # The distances of all levels sum to the highest grade in the file.
             highest = max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)
             distances = np.where(distances == 0, 0.0, highest)
         return ratios(summed, distances)
 
 
 class NDCNG(CumulatedGain):
-    """nDCG with gains relative to the query's highest grade, so that the length of the scale does not matter.
+    """nDCG with gains relative to the query's highest grade, independent of the length of the scale.
 
     Formula:
         NDCNG[k] = DCNG[k] / DCNG[k] of the ideal list
 
-    DCNG[k] is the sum over the ranks j <= k of (2^(g_j / m) - 1) / log2(j + 1), g_j the grade at rank j and m the
+    DCNG[k] is the sum over ranks j <= k of (2^(g_j / m) - 1) / log2(j + 1), with g_j the grade at rank j and m the
     highest grade in the query's judgments.
 
     Conventions:
         - list and ideal list are both cut at k; the judgments never are
-        - no grade above 0: all gains are 0, undefined
+        - no grade above 0: undefined
 
     Agrees with:
-        nDCG(gain=exp2) where every query's highest grade is 1
+        nDCG(gain=exp2) if the highest grade of every query is 1
 
     Reference:
-        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 5. Errata: the DCGs in Table 2 have logarithms to the base 10,
-        which the ratio does not show, and in its second example they are truncated
+        Scheel, Lommatzsch and Albayrak, SPIM 2011, eq. 5. Errata: the DCGs in Table 2 have logarithms to base 10 (which
+        cancel in the ratio), and in its second example they are truncated
 
     Example:
         Table 2, third example, rank 2: (2^(1/4) - 1) / (1 + (2^(3/4) - 1) / log2(3)).
 
-        >>> from gainful import parse
-        >>> round(parse("NDCNG@2").score([1, 0, 3, 3, 2, 0, 1, 4]), 2)
+        >>> round(gainful.parse("NDCNG@2").score([1, 0, 3, 3, 2, 0, 1, 4]), 2)
         0.13
     """
 
@@ -140,12 +139,12 @@ class NDCNG(CumulatedGain):
         return block.cached("NDCNG run", lambda: _relative_gains(block.hits, block))
 
     def _ideal_lists(self, block: Block) -> GainLists:
-        # Best grades first are best gains first.
+        # Judged documents are sorted by grade, and so by gain.
         return block.cached("NDCNG ideal", lambda: _relative_gains(block.judged, block))
 
 
 def _relative_gains(documents: Documents, block: Block) -> GainLists:
-    """Gains by the share that grades have of the highest one of their query."""
+    """Return gains of grades relative to the highest grade of their query."""
     highest = np.zeros(block.size)
     first = block.judged.rank == 1
     highest[block.judged.row[first]] = np.maximum(block.judged.grade[first], 0.0)

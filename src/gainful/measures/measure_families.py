@@ -1,6 +1,6 @@
-"""The table of all measures by family and name, and their short names.
+"""All measures by family and name, and their short names.
 
-A measure belongs to the family of its file, which is loaded when one of its measures is needed.
+A measure belongs to the family of its file, which is imported when one of its measures is needed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
 
-#: The families in the order in which they are listed, and the files with their measures.
+#: The families in listing order, and the files of their measures.
 _FILES: Mapping[str, str] = {
     "Cumulated gain": "cumulated_gain relative_gain",
     "Precision and recall": "precision",
-    "By the ranks of relevant documents": "average_precision",
+    "Ranks of relevant documents": "average_precision",
     "Incomplete judgments": "incomplete",
-    "Models of the user": "user_models",
+    "User models": "user_models",
     "C/W/L": "cwl",
     "NTCIR": "ntcir",
     "Diversity": "diversity",
@@ -33,7 +33,7 @@ _FILES: Mapping[str, str] = {
     "Distances on continuous scores": "distance",
     "Counts": "counts",
 }
-#: The same for measures of all lists of a system together, and for measures of sessions, which need more than one list.
+#: The same for measures of all lists of a system together, and for measures of sessions.
 _SYSTEM_FILES: Mapping[str, str] = {"Recommendation: systems": "recommendation_systems"}
 _SESSION_FILES: Mapping[str, str] = {"Sessions of several queries": "session_gain session_measures"}
 
@@ -42,13 +42,13 @@ _NAME_LINE = re.compile(rb'\n    name = "([^"]+)"\n')
 
 @cache
 def _names_in(file: str) -> tuple[str, ...]:
-    """The names of the measures in a file, by its text: they are completed and looked up without loading NumPy."""
+    """Find the names of measures in a file's text, so that completion and lookup need not import NumPy."""
     text = pkgutil.get_data("gainful.measures", f"{file}.py") or b""
     return tuple(name.decode() for name in _NAME_LINE.findall(text))
 
 
 class _Families(Mapping[str, Sequence[str]]):
-    """The names of the measures of each family, found when they are asked for."""
+    """The names of each family's measures, found on demand."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files = files
@@ -64,7 +64,7 @@ class _Families(Mapping[str, Sequence[str]]):
 
 
 class _Measures(Mapping[str, "type[Measure]"]):
-    """The measures by name, each loaded with the rest of its file when it is looked up."""
+    """The measures by name, imported on lookup."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files = " ".join(files.values()).split()
@@ -88,12 +88,12 @@ class _Measures(Mapping[str, "type[Measure]"]):
 FAMILIES: Mapping[str, Sequence[str]] = _Families(_FILES)
 MEASURES: Mapping[str, type[Measure]] = _Measures(_FILES)
 
-#: All measures, in the order in which they are listed.
+#: All measures, in listing order.
 _ALL_FILES = {**_FILES, **_SYSTEM_FILES, **_SESSION_FILES}
 ALL_FAMILIES: Mapping[str, Sequence[str]] = _Families(_ALL_FILES)
 ALL_MEASURES: Mapping[str, type[Measure]] = _Measures(_ALL_FILES)
 
-#: Short and customary names, with what they stand for; the long form is what gets printed.
+#: Short and customary names, and the measures that they denote; the long form is printed.
 SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "AnCG": ("nCG", {"average": "ranks"}),
     "AnDCG": ("nDCG", {"average": "ranks"}),
@@ -116,5 +116,5 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 
 def is_ours(name: str) -> bool:
-    """Whether the catalogue has it, under its name or a short one."""
+    """Whether it is the name or short name of a measure in the catalogue."""
     return name in ALL_MEASURES or name in SHORT_NAMES

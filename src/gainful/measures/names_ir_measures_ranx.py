@@ -1,4 +1,4 @@
-"""The names of ir_measures, ``Name(parameter=value, ...)@x``, of ranx, ``metric@k-lN``, and of NTCIREVAL."""
+"""Names in ir_measures, ``Name(parameter=value, ...)@x``, ranx, ``metric@k-lN``, and NTCIREVAL."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.measures.names_trec_eval import NoEqual, Setting, Translation, build, table_of_gains, unknown
+from gainful.measures.names_trec_eval import TIES, NoEqual, Setting, Translation, build, table_of_gains, unknown
 
-#: Makes our parameters of the value of one of theirs.
+#: Converts the value of one of their parameters into ours.
 _Reader = Callable[[str, object], Mapping[str, object]]
 
 
@@ -29,12 +29,12 @@ def _whole(what: str, value: object) -> int:
 
 
 def _rel(what: str, value: object) -> Mapping[str, object]:
-    """Their default is 1; of whole grades these are all above 0, as without ``rel`` here."""
+    """Read rel; its default there is 1, which for integer grades is the same as no ``rel`` here."""
     return {} if _whole(what, value) == 1 else {"rel": value}
 
 
 def _word(what: str, value: object, words: Mapping[object, Mapping[str, object]]) -> Mapping[str, object]:
-    # True == 1 in Python, but not in ir_measures' texts.
+    # True == 1 in Python, but not in ir_measures.
     found = [given for word, given in words.items() if word == value and type(word) is type(value)]
     if not found:
         raise UsageError(f"{what}: expected {' | '.join(map(repr, words))}, found {value!r}")
@@ -42,10 +42,10 @@ def _word(what: str, value: object, words: Mapping[object, Mapping[str, object]]
 
 
 def _gains(what: str, value: object) -> Mapping[str, object]:
-    """Grades that the map leaves out keep their own value."""
+    """Read a gain map; omitted grades keep their own value."""
     pairs = list(value.items()) if isinstance(value, dict) else []
     if not pairs or any(type(part) is not int for pair in pairs for part in pair):
-        raise UsageError(f"{what}: expected whole gains of whole grades, as in {{1:1,2:10}}, found {value!r}")
+        raise UsageError(f"{what}: expected integer gains for integer grades, as in {{1:1,2:10}}, found {value!r}")
     gains = dict(pairs)
     if min(gains) < 0:
         raise UsageError(f"{what}: expected grades of at least 0, found {min(gains)}")
@@ -53,7 +53,7 @@ def _gains(what: str, value: object) -> Mapping[str, object]:
 
 
 def _beta(what: str, value: object) -> Mapping[str, object]:
-    """ir_measures hands it to trec_eval, which has it where the formula has beta^2."""
+    """Read beta; ir_measures passes it to trec_eval, whose parameter is beta^2."""
     squared = _number(what, value)
     if squared < 0:
         raise UsageError(f"{what}: expected a number of at least 0, found {squared}")
@@ -61,12 +61,12 @@ def _beta(what: str, value: object) -> Mapping[str, object]:
 
 
 def _recall(what: str, value: object) -> Mapping[str, object]:
-    """ir_measures names the level to trec_eval with two decimal places."""
+    """Read a recall level; ir_measures passes it to trec_eval with two decimal places."""
     return {"recall": float(f"{_number(what, value):.2f}")}
 
 
 def _given_rel(what: str, value: object) -> Mapping[str, object]:
-    """cwl-eval takes real grades, too: there 1 is not the same as above 0."""
+    """Read rel for cwl-eval, where 1 differs from above 0, because grades can be real numbers."""
     return {"rel": _whole(what, value)}
 
 
@@ -92,49 +92,36 @@ _CUTOFF: Mapping[str, _Reader] = {"cutoff": _as_whole("cutoff")}
 _REL: Mapping[str, _Reader] = {"rel": _rel}
 _BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
 
-#: What becomes a gain map of both.
+#: Parameters that together make a gain map.
 _GRADED: Mapping[str, _Reader] = {name: _as_whole(name) for name in ("min_rel", "max_rel")}
 
-_THROUGH_PYTREC_EVAL = Setting(
-    "ir_measures, which asks pytrec_eval",
-    "trec_eval-9",
-    {"missing": "zero"},
-    "ties go by descending document id, as they do here by themselves",
-)
-_COUNTS = Setting(
-    "ir_measures, which asks pytrec_eval and counts answered queries only",
-    "trec_eval-9",
-    note="ties go by descending document id, as they do here by themselves",
-)
+_THROUGH_PYTREC_EVAL = Setting("ir_measures, which uses pytrec_eval", "trec_eval-9", {"missing": "zero"}, TIES)
+_COUNTS = Setting("ir_measures, which uses pytrec_eval and counts only answered queries", "trec_eval-9", note=TIES)
 _MS_MARCO = Setting("ir_measures, which follows MS MARCO", choices={"ties": "docid-asc"})
 _JUDGED = Setting("ir_measures", choices={"ties": "docid-asc"})
-_GDEVAL = Setting("ir_measures, which asks gdeval", note="gdeval rounds to five decimal places")
-_GDEVAL_ERR = Setting(
-    "ir_measures, which asks gdeval",
-    note="to gdeval 4 is the highest grade, and it rounds to five decimal places",
-    scale=4,
-)
+_GDEVAL = Setting("ir_measures, which uses gdeval", note="gdeval rounds to five decimal places")
+_GDEVAL_ERR = _GDEVAL._replace(note="the highest grade in gdeval is 4, and it rounds to five decimal places", scale=4)
 _CWL = Setting(
-    "ir_measures, which asks cwl-eval",
+    "ir_measures, which uses cwl-eval",
     choices={"ties": "input", "depth": "1000"},
-    note="cwl-eval leaves ties as they come and reads 1,000 documents",
+    note="cwl-eval leaves ties in input order and reads 1,000 documents",
 )
-
-
-_CWL_GRADED = _CWL._replace(note="cwl-eval leaves ties as they come; grades count from min_rel to max_rel")
-_NDEVAL_WHOLE = Setting("ir_measures, which asks pyndeval", choices={"ties": "docid-asc", "subtopics": "yes"})
-_NDEVAL = _NDEVAL_WHOLE._replace(note="ndeval ends at rank 20")
+_CWL_GRADED = _CWL._replace(note="cwl-eval leaves ties in input order; grades count from min_rel to max_rel")
+_NDEVAL_WHOLE = Setting("ir_measures, which uses pyndeval", choices={"ties": "docid-asc", "subtopics": "yes"})
+_NDEVAL = _NDEVAL_WHOLE._replace(note="ndeval stops at rank 20")
 _COMPAT = Setting(
     "ir_measures",
     choices={"ties": "docid-asc"},
-    note="equal scores stand in its ideal list as the judgments have them, and what is not retrieved has score 0 there",
+    note="its ideal list has equal scores in the order of the judgments, and score 0 for documents not retrieved",
 )
 _PAIRS = Setting("ir_measures", choices={"ties": "input", "undefined": "skip", "missing": "skip"})
 
 
 class _Name(NamedTuple):
-    """One of our measures, how their parameters become ours, which must be given, what gives the same number, what
-    ``@`` sets, and what is always so there."""
+    """One of our measures, readers of their parameters, the required one, the setting, and the parameter of ``@``.
+
+    ``fixed`` are our parameters that are constant there.
+    """
 
     ours: str
     parameters: Mapping[str, _Reader] = {}
@@ -203,27 +190,27 @@ OTHER_NAMES: Mapping[str, str] = {
 
 
 def translate(name: str, text: str) -> Translation:
-    """A text after ``ir_measures:``.
+    """Translate a name after ``ir_measures:``.
 
     >>> translate("nDCG(dcg='exp-log2')@10", "ir_measures:nDCG(dcg='exp-log2')@10").measures
     (nDCG(gain=exp2)@10,)
     """
-    theirs, given, at = _taken_apart(name, text)
+    theirs, given, at = _split_text(name, text)
     theirs = OTHER_NAMES.get(theirs, theirs)
     if theirs not in NAMES:
         raise unknown("ir_measures", theirs, [*NAMES, *OTHER_NAMES], text)
     known = NAMES[theirs]
     if at is not None:
-        given[known.at] = at  # of both, @ wins
+        given[known.at] = at  # overrides the parameter
     measure, given = _special(theirs, known, given, text)
     ours = dict(known.fixed)
     for parameter, value in given.items():
         if parameter not in known.parameters:
             hint = f"it takes {', '.join(known.parameters)}" if known.parameters else "it takes none"
-            raise UsageError(f"{text}: ir_measures gives {theirs} no parameter '{parameter}'", hint)
+            raise UsageError(f"{text}: {theirs} of ir_measures has no parameter '{parameter}'", hint)
         ours.update(known.parameters[parameter](f"{text}: {parameter}", value))
     if known.needed and known.needed not in given:
-        raise UsageError(f"{text}: ir_measures computes {theirs} only with {known.needed}, found none")
+        raise UsageError(f"{text}: {theirs} of ir_measures requires {known.needed}")
     if "max_rel" in ours:
         low, high = ours.pop("min_rel", 0), ours.pop("max_rel")
         ours["gain"] = Gain.of(f"{low}..{high}", f"{text}: grades from min_rel to max_rel")
@@ -231,7 +218,7 @@ def translate(name: str, text: str) -> Translation:
 
 
 def _special(theirs: str, known: _Name, given: dict[str, object], text: str) -> tuple[str, dict[str, object]]:
-    """Parameters that make it another measure of ours, and combinations that ir_measures does not compute."""
+    """Return our measure and the remaining parameters, for parameters that select another measure."""
     if theirs == "NumRet" and "rel" in given:
         return "NumRelRet", given
     if theirs in ("SetP", "SetRelP") and "relative" in given:
@@ -239,7 +226,7 @@ def _special(theirs: str, known: _Name, given: dict[str, object], text: str) -> 
         relative = _word(f"{text}: relative", given["relative"], {False: {}, True: {"relative": True}})
         return ("SetRelP" if relative else "SetP"), rest
     if "gains" in given and given.get("dcg", "log2") != "log2":
-        raise UsageError(f"{text}: ir_measures computes no nDCG with both gains and dcg", "leave one of them out")
+        raise UsageError(f"{text}: gains and dcg cannot be combined in ir_measures", "leave one of them out")
     return known.ours, given
 
 
@@ -249,8 +236,8 @@ def _setting(theirs: str, known: _Name, given: Mapping[str, object]) -> Setting:
     return _GDEVAL if given.get("dcg") == "exp-log2" else known.setting
 
 
-def _taken_apart(name: str, text: str) -> tuple[str, dict[str, object], object]:
-    """The name, the parameters and what follows ``@``."""
+def _split_text(name: str, text: str) -> tuple[str, dict[str, object], object]:
+    """Return the name, the parameters and the value after ``@``."""
     try:
         node: ast.expr = ast.parse(name, mode="eval").body
         at = None
@@ -265,13 +252,13 @@ def _taken_apart(name: str, text: str) -> tuple[str, dict[str, object], object]:
     except (SyntaxError, ValueError):
         pass
     raise UsageError(
-        f"{text}: expected what ir_measures reads, Name(parameter=value, ...)@x, found '{name}'",
-        "words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
+        f"{text}: expected Name(parameter=value, ...)@x as in ir_measures, found '{name}'",
+        "words need quotes: ir_measures:nDCG(dcg='exp-log2')@10",
     )
 
 
 class _RanxName(NamedTuple):
-    """Our measure of the whole list, that of the first k documents if there is one, and parameters of both."""
+    """Our measure of the whole list, our measure with a cutoff if there is one, and parameters of both."""
 
     whole: str
     cut: str | None = None
@@ -296,33 +283,31 @@ RANX_NAMES: Mapping[str, _RanxName] = {
     "rbp": _RanxName("RBP", None, {"gain": "linear"}),
 }
 
-#: What ranx has and we have not.
+#: ranx measures without an equivalent here.
 RANX_WITHOUT_EQUAL: Mapping[str, NoEqual] = {
-    "hits": NoEqual("ranx takes the mean of this count", "NumRelRet, which adds it up over queries"),
+    "hits": NoEqual("ranx averages this count", "NumRelRet, which sums it over queries"),
 }
 
 _SETTING = Setting(
     "ranx",
     choices={"ties": "input"},
-    note="ranx leaves ties as they come; a query that is not answered is an error there unless make_comparable=True",
+    note="ranx leaves ties in input order; an unanswered query is an error there unless make_comparable=True",
 )
 _RBP = _SETTING._replace(
-    note="ranx's gains are the grades; above 1, its number is that of gain=scaled times the highest grade"
+    note="gains in ranx are grades; with grades above 1, its value is gain=scaled times the highest grade"
 )
 _TEXT = re.compile(r"(?P<name>[a-z][\w-]*?)(?P<by>[@.](?P<number>\d+))?(-l(?P<level>\d+))?", re.ASCII)
 
 
 def translate_ranx(name: str, text: str) -> Translation:
-    """A text after ``ranx:``. ``-lN`` is the lowest grade that counts, of gains, too.
+    """Translate a name after ``ranx:``. ``-lN`` is the lowest grade that counts, also for gains.
 
     >>> [translate_ranx(name, f"ranx:{name}").measures for name in ("ndcg_burges@10", "map-l2")]
     [(nDCG(gain=exp2)@10,), (AP(rel=2),)]
     """
     match = _TEXT.fullmatch(name)
     if not match:
-        raise UsageError(
-            f"{text}: expected metric@k-lN as ranx reads it, found '{name}'", "for example ranx:ndcg@10-l2"
-        )
+        raise UsageError(f"{text}: expected metric@k-lN as in ranx, found '{name}'", "for example ranx:ndcg@10-l2")
     theirs, number = match["name"], match["number"]
     if theirs in RANX_WITHOUT_EQUAL:
         RANX_WITHOUT_EQUAL[theirs].refuse(text)
@@ -335,21 +320,21 @@ def translate_ranx(name: str, text: str) -> Translation:
 
 
 def _cut(theirs: str, number: str | None, text: str) -> tuple[str, Mapping[str, object]]:
-    """Our measure, with what ``@`` or ``.`` sets; 0 is the whole list in ranx."""
+    """Return our measure, with the parameter set by ``@`` or ``.``; a cutoff of 0 means the whole list in ranx."""
     known = RANX_NAMES[theirs]
     if theirs == "rbp":
         if number is None:
-            raise UsageError(f"{text}: ranx wants a persistence, found none", "write ranx:rbp.95")
+            raise UsageError(f"{text}: a persistence is required", "write ranx:rbp.95")
         return known.whole, {**known.parameters, "p": f"0.{number}"}
     if number is None or int(number) == 0:
         return known.whole, known.parameters
     if known.cut is None:
-        raise UsageError(f"{text}: ranx computes {theirs} of whole lists, whatever the cutoff", f"write ranx:{theirs}")
+        raise UsageError(f"{text}: {theirs} has no cutoff in ranx", f"write ranx:{theirs}")
     return known.cut, {**known.parameters, "cutoff": number}
 
 
 _RANK_BIASED: Mapping[str, object] = {"stop": "rank", "gamma": 0.95}
-#: What NTCIREVAL's labels are here; its gains are given to it, here gain= says what they are.
+#: NTCIREVAL's labels; its gains are an option there, and the parameter gain here.
 NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "RR": ("RR", {}),
     "O-measure": ("O", {}),
@@ -369,7 +354,7 @@ NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "iRBU": ("iRBU", {}),
     "nDCG": ("nDCG", {"discount": "jarvelin2002"}),
     "MSnDCG": ("nDCG", {}),
-    "GAP": ("GAP", {"gain": "0-2-6-12-20-30-42-56-72"}),  # level l counts l (l + 1)
+    "GAP": ("GAP", {"gain": "0-2-6-12-20-30-42-56-72"}),  # level l has gain l (l + 1)
     "bpref": ("Bpref", {}),
     "P": ("P", {}),
     "Prec": ("P", {}),
@@ -380,30 +365,30 @@ NTCIREVAL_NAMES: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "D-Q": ("D-Q", {}),
     "D#-Q": ("D-Q", {"gamma": 0.5}),
 }
-#: What is computed by NTCIREVAL only, and what comes nearest here.
+#: Measures found only in NTCIREVAL, with the nearest ones here.
 NTCIREVAL_ONLY: Mapping[str, NoEqual] = {
     "NCUrb,IE": NoEqual("its utility is 0.99^rank, not precision", "NCUrbP(gamma=0.95)"),
     **{
-        f"n{name}": NoEqual(f"it divides {name} by that of the ideal list", f"ntcireval:{name}, which is not divided")
+        f"n{name}": NoEqual(f"it divides {name} by its ideal value", f"ntcireval:{name}, which is not normalised")
         for name in ("RBP", "EBR", "iRBU")
     },
     **{
-        f"bpref_{suffix}": NoEqual("it divides the nonrelevant documents above by another number", "Bpref")
+        f"bpref_{suffix}": NoEqual("it divides the count of non-relevant documents above by another number", "Bpref")
         for suffix in ("R", "N", "relative")
     },
     **{
-        f"rpref_{suffix}": NoEqual("it is a graded bpref", "Bpref, of relevant or not, or Q(unjudged=condensed)")
+        f"rpref_{suffix}": NoEqual("it is a graded bpref", "Bpref (binary) or Q(unjudged=condensed)")
         for suffix in ("N", "relative", "relative2")
     },
 }
 _NTCIREVAL = Setting(
-    "NTCIREVAL", "ntcireval", note="gain= has to be its -g; a topic without relevant documents counts 0 in its means"
+    "NTCIREVAL", "ntcireval", note="set gain= to its -g; topics without relevant documents count as 0 in its means"
 )
 _LABEL = re.compile(r"(?P<name>[\w#,-]+?)(@(?P<k>\d+))?", re.ASCII)
 
 
 def translate_ntcireval(name: str, text: str) -> Translation:
-    """A label after ``ntcireval:``; its cutoffs are written with four digits.
+    """Translate a label after ``ntcireval:``, where cutoffs have four digits.
 
     >>> translate_ntcireval("MSnDCG@0010", "ntcireval:MSnDCG@0010").measures
     (nDCG@10,)
@@ -417,8 +402,6 @@ def translate_ntcireval(name: str, text: str) -> Translation:
     ours, given = NTCIREVAL_NAMES[name]
     measure = build(ours, {**given, **({"cutoff": int(cutoff)} if cutoff else {})})
     if cutoff and ours in ("AP", "NCU", "GAP"):
-        best = "the ideal top k's gains" if ours == "GAP" else "the smaller of k and all relevant documents"
-        NoEqual(f"NTCIREVAL divides by {best}", f"{measure}, which divides by what the whole ideal list has").refuse(
-            text
-        )
+        best = "the gains of the ideal top k" if ours == "GAP" else "the smaller of k and all relevant documents"
+        NoEqual(f"NTCIREVAL divides by {best}", f"{measure}, which divides by the whole ideal list").refuse(text)
     return Translation(text, "ntcireval", (measure,), (_NTCIREVAL,))

@@ -1,9 +1,9 @@
-"""Measures under the names that other tools have for them, and trec_eval's names themselves.
+"""Measures by the names of other tools, and trec_eval's names.
 
-A text of ours always has our definition. What is not ours is read as trec_eval's name if it is one (``ndcg_cut_10``,
-``P.5,10``, ``set_F_2``, ``official``); with a prefix (``ranx:ndcg@10-l2``) it is read as that tool reads it. Either way
-one of our measures comes out, or several, with what makes the numbers the same. None of this is loaded for our own
-names, and nothing here loads NumPy before a name is translated: the command trec_eval reads its options first.
+Our own names always have our definition. Other names are read as trec_eval's (``ndcg_cut_10``, ``P.5,10``,
+``set_F_2``, ``official``) or, with a prefix (``ranx:ndcg@10-l2``), as that tool's. The result is one or more of our
+measures, with the settings that reproduce the numbers. Our own names do not load this module, and it does not load
+NumPy before a name is translated, because the command trec_eval reads its options first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """The policy under which a tool's numbers come out, and what else there is to know about them.
+    """The policy that reproduces a tool's numbers, with notes.
 
     >>> Setting("trec_eval 9.0.8 -c", "trec_eval-9", {"missing": "zero"}).flags
     '--like trec_eval-9 --missing zero'
@@ -45,21 +45,21 @@ class Setting(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """The policy, for the command line; empty where it is the default."""
+        """The policy, for the command line; empty for the default."""
         flags = [f"--like {self.like}"] if self.like else []
         flags += [f"--{name} {value}" for name, value in self.choices.items()]
         return " ".join([*flags, *([f"--scale {number_text(self.scale)}"] if self.scale is not None else [])])
 
     def __str__(self) -> str:
-        """In words: what gives the tool's number."""
+        """Describe how to reproduce the tool's value."""
         changed = {**DIALECTS[self.like], **self.choices} if self.like else {}
         listed = ", ".join(f"{name.replace('_', '-')}={value}" for name, value in changed.items())
         how = (self.flags or "the defaults") + (f" ({listed})" if listed else "")
-        return f"The number of {self.tool}: {how}{'; ' if self.note else ''}{self.note}."
+        return f"To reproduce {self.tool}: {how}{'; ' if self.note else ''}{self.note}."
 
 
 class Translation(NamedTuple):
-    """Another tool's name, the measures of ours that it stands for, and how to get that tool's numbers."""
+    """Another tool's name, our measures that it denotes, and the settings that reproduce the tool's numbers."""
 
     text: str
     tool: str
@@ -68,7 +68,7 @@ class Translation(NamedTuple):
 
     @property
     def claim(self) -> str:
-        """What stands for what, in a sentence."""
+        """The translation as a sentence."""
         names = [str(measure) for measure in self.measures]
         theirs = self.text if self.text.startswith(f"{self.tool}:") else f"{self.tool}'s {self.text}"
         ours = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -76,32 +76,32 @@ class Translation(NamedTuple):
 
 
 class NoEqual(NamedTuple):
-    """Why a name of another tool has no equal here, and what comes nearest."""
+    """The reason why another tool's name has no equivalent here, and the nearest measure."""
 
     why: str
     nearest: str
 
     def refuse(self, text: str) -> NoReturn:
-        """Says so."""
-        raise UsageError(f"{text}: has no equal here: {self.why}", f"what comes nearest is {self.nearest}")
+        """Raise UsageError with the reason."""
+        raise UsageError(f"{text}: no equivalent here: {self.why}", f"the nearest is {self.nearest}")
 
 
 def unknown(tool: str, name: str, known: Iterable[str], text: str) -> UsageError:
-    """What to say about a name that the tool does not have."""
+    """Return the error for a name that the tool does not have."""
     word = re.match(r"[\w+#-]*", name)
     hint = f"without the prefix, {name} is ours" if word and is_ours(word[0]) else nearest(name, known)
     return UsageError(f"{text}: {tool} has no such measure", hint)
 
 
 def build(name: str, parameters: Mapping[str, object] = {}) -> Measure:
-    """One of our measures from its name and parameters; ``@`` is what ``@`` sets."""
+    """Create one of our measures; the key ``@`` is the parameter that ``@`` sets."""
     measure = MEASURES[name]
     at = measure.at_parameter()
     return measure.from_parameters({(at if key == "@" and at else key): value for key, value in parameters.items()})
 
 
 def table_of_gains(pairs: Mapping[int, float]) -> str:
-    """A gain map from a table that leaves grades out which keep their own value, as far as the table goes.
+    """Write a table as a gain map; omitted grades keep their own value, up to the highest in the table.
 
     >>> table_of_gains({1: 3, 3: 9})
     '{0:0,1:3,2:2,3:9}'
@@ -110,7 +110,7 @@ def table_of_gains(pairs: Mapping[int, float]) -> str:
     return "{" + ",".join(f"{grade}:{number_text(gain)}" for grade, gain in gains) + "}"
 
 
-#: The tools whose names are known, and the function that reads them: (the name, the text as it was given).
+#: The known tools, and the functions that translate (name, text as given).
 TOOLS: Mapping[str, str] = {
     "trec_eval": "names_trec_eval.translate_trec_eval",
     "pytrec_eval": "names_trec_eval.translate_as_pytrec_eval",
@@ -123,7 +123,7 @@ _PREFIXED = re.compile(r"\s*(?P<tool>[A-Za-z][\w.+-]*)\s*:\s*(?P<name>.*?)\s*", 
 
 
 def translate(text: str) -> Translation | None:
-    """What another tool's name means here; None for a text without prefix that is no name of trec_eval's.
+    """Translate another tool's name; None for a text without prefix that is not a trec_eval name.
 
     >>> translate("ranx:ndcg@10-l2").measures, translate("P.5,10").measures
     ((nDCG(rel=2)@10,), (P@5, P@10))
@@ -137,7 +137,7 @@ def translate(text: str) -> Translation | None:
             nearest(match["tool"], TOOLS),
         )
     if not match["name"]:
-        raise UsageError(f"{match['tool']}: expected a name of a measure after the colon, found nothing")
+        raise UsageError(f"{match['tool']}: expected the name of a measure after the colon")
     module, _, function = TOOLS[match["tool"]].partition(".")
     read: Callable[[str, str], Translation] = getattr(import_module(f"gainful.measures.{module}"), function)
     return read(match["name"], text.strip())
@@ -145,25 +145,25 @@ def translate(text: str) -> Translation | None:
 
 Takes = Literal["nothing", "cutoffs", "levels", "length", "utility", "weight", "points", "gains", "patience"]
 Summary = Literal["mean", "sum", "geometric", "topics", "none"]
-#: What judgments are to a measure: grades, preferences between documents, or grades by several judges.
+#: The judgments that a measure uses: grades, preferences between documents, or grades by several judges.
 Reads = Literal["any", "grades", "preferences", "judges"]
 
 
 class Family(NamedTuple):
-    """A measure of trec_eval: ours, what its parameters are and which it has by default, and how it is printed."""
+    """A measure of trec_eval: our measure, its parameters with defaults, and its output."""
 
-    ours: str  # empty where it is no number
+    ours: str  # empty if it is not a number
     takes: Takes = "nothing"
     defaults: tuple[float, ...] = ()
     summary: Summary = "mean"
-    has_level: bool = True  # whether -l is for it
+    has_level: bool = True  # whether -l applies
     by_topic: bool = True
-    is_new: bool = False  # whether only trec_eval 10 has it
+    is_new: bool = False  # only in trec_eval 10
     reads: Reads = "grades"
 
     @property
     def of_topic(self) -> str:
-        """Our measure of a single topic, of which the other may be a geometric mean."""
+        """Our measure of a single topic, without a geometric mean."""
         return self.ours.removeprefix("GM") if self.summary == "geometric" else self.ours
 
 
@@ -179,7 +179,7 @@ _MORE_PREFERENCE_RATIOS = (
     *(f"{name}_imp" for name in _PREFERENCE_RATIOS),
 )
 
-#: trec_eval's measures, in the order in which it prints them, whatever the order of the options.
+#: trec_eval's measures in its output order, which is independent of the order of options.
 FAMILIES: Mapping[str, Family] = {
     "runid": Family("", summary="none", by_topic=False, reads="any"),
     "num_q": Family("NumQ", summary="topics", by_topic=False, reads="any"),
@@ -228,14 +228,14 @@ FAMILIES: Mapping[str, Family] = {
     "unj": Family("Unjudged", "cutoffs", (5, 10, 20), is_new=True),
 }
 
-_PREFERENCES = NoEqual("it needs judgments of pairs, not grades", "NDPM")
-_SEVERAL_JUDGES = NoEqual("it averages over several judgments of a document", "the policy's --judges mean")
+_PREFERENCES = NoEqual("it requires judgments of pairs, not grades", "NDPM")
+_SEVERAL_JUDGES = NoEqual("it averages over several judgments of a document", "--judges mean")
 
-#: What trec_eval has and is no measure of ours; the command trec_eval has all of it but ndcg_p.
+#: trec_eval measures without an equivalent; the command trec_eval supports all but ndcg_p.
 WITHOUT_EQUAL: Mapping[str, NoEqual] = {
-    "runid": NoEqual("it is the run's name, no number", "the first column of every table"),
-    "relstring": NoEqual("it is a text of grades, no number", "`gainful explain` with a query, which shows all grades"),
-    "yaap": NoEqual("trec_eval smooths average precision and takes its logit", "AP"),
+    "runid": NoEqual("it is the name of the run, not a number", "the first column of every table"),
+    "relstring": NoEqual("it is a string of grades, not a number", "`gainful explain` with a query"),
+    "yaap": NoEqual("trec_eval takes the logit of smoothed average precision", "AP"),
     "ndcg_p": NoEqual("trec_eval does not register it", "nDCG(discount=jarvelin2002)"),
     "prefs": _PREFERENCES,
     "all_prefs": _PREFERENCES,
@@ -244,13 +244,13 @@ WITHOUT_EQUAL: Mapping[str, NoEqual] = {
     **{name: _SEVERAL_JUDGES for name, family in FAMILIES.items() if family.reads == "judges"},
 }
 
-#: Those that are measures of ours.
+#: trec_eval measures with an equivalent.
 NAMES: Mapping[str, Family] = {name: family for name, family in FAMILIES.items() if name not in WITHOUT_EQUAL}
 
 
 @cache
 def trec_eval_forms() -> Mapping[str, tuple[str | None, str | None]]:
-    """What trec_eval calls our measures by default, and with ``@``, for whose value ``{}`` stands.
+    """Return trec_eval's names of our measures with default parameters, and with ``@``, whose value is ``{}``.
 
     >>> trec_eval_forms()["nDCG"]
     ('ndcg', 'ndcg_cut_{}')
@@ -260,14 +260,14 @@ def trec_eval_forms() -> Mapping[str, tuple[str | None, str | None]]:
         whole, with_at = forms.get(family.ours, (None, None))
         if family.takes in ("cutoffs", "levels"):
             with_at = name + ("_{}" if family.takes == "cutoffs" else "_{:.2f}")
-        elif family.takes != "patience":  # whose defaults are others
+        elif family.takes != "patience":  # its defaults differ from ours
             whole = name
         forms[family.ours] = whole, with_at
     return forms
 
 
 def trec_eval_name(measure: Measure) -> str | None:
-    """What trec_eval calls exactly this measure, or what an own measure says; None where there is no such name.
+    """Return trec_eval's name of exactly this measure, or the name declared by a user's own measure; else None.
 
     >>> trec_eval_name(build("nDCG", {"@": 10})), trec_eval_name(build("nDCG", {"gain": "exp2"}))
     ('ndcg_cut_10', None)
@@ -279,7 +279,7 @@ def trec_eval_name(measure: Measure) -> str | None:
     whole, with_at = trec_eval_forms().get(measure.name, (measure.trec_eval, measure.trec_eval_at))
     if at is None or with_at is None:
         return whole if at is None else None
-    # A value that the name would have to round is none of trec_eval's.
+    # trec_eval cannot have a value that its name would round.
     digits = with_at[with_at.index("{") :].format(at)
     return with_at.format(at) if float(digits) == at else None
 
@@ -297,7 +297,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "qrels_jg": (*_OF_RUN, *(name for name, family in FAMILIES.items() if family.reads == "judges")),
 }
 
-#: Reads the text of parameters (empty where there is none) of a name: the parameters of one or several measures.
+#: Reads a name and the text of its parameters (may be empty) into the parameters of one or several measures.
 _Reader = Callable[[str, str], Sequence[Mapping[str, object]]]
 
 
@@ -309,12 +309,11 @@ def _nothing(name: str, text: str) -> Sequence[Mapping[str, object]]:
     if text:
         cut = f"{name}_cut"
         hint = f"did you mean {cut}_{text}?" if cut in NAMES else None
-        raise UsageError(f"{name}: trec_eval gives it no parameters, found '{text}'", hint)
+        raise UsageError(f"{name}: has no parameters in trec_eval, found '{text}'", hint)
     return [{}]
 
 
 def _each(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """A measure for every number."""
     numbers = _numbers(name, text) if text else NAMES[name].defaults
     return [{"@": number_text(number)} for number in numbers]
 
@@ -323,14 +322,14 @@ def _cutoffs(name: str, text: str) -> Sequence[Mapping[str, object]]:
     for number in _numbers(name, text) if text else ():
         if number != int(number):
             raise UsageError(
-                f"{name}: expected whole cutoffs, found {number_text(number)}",
-                f"trec_eval cuts it to {int(number)}: write {name}_{int(number)}",
+                f"{name}: expected integer cutoffs, found {number_text(number)}",
+                f"trec_eval truncates it to {int(number)}: write {name}_{int(number)}",
             )
     return _each(name, text)
 
 
 def _f(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """The parameter stands where the formula has beta^2."""
+    """Read the parameter of set_F, which is beta^2."""
     if not text:
         return [{}]
     squared = read_number(text, name)
@@ -340,7 +339,7 @@ def _f(name: str, text: str) -> Sequence[Mapping[str, object]]:
 
 
 def _weights(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """What the four cells of the table of retrieved and relevant are worth."""
+    """Read the weights of the four cells of the contingency table."""
     if not text:
         return [{}]
     weights = _numbers(name, text)
@@ -350,14 +349,13 @@ def _weights(name: str, text: str) -> Sequence[Mapping[str, object]]:
     if weights[3]:
         written = ", ".join(f"{letter}={number_text(weight)}" for letter, weight in given.items())
         raise UsageError(
-            f"{name}: its fourth weight needs the size of the collection, of which trec_eval hears by -N",
+            f"{name}: the fourth weight requires the size of the collection, set by -N in trec_eval",
             f"write Utility({written}, N=100000)",
         )
     return [given]
 
 
 def _points(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """All recall levels belong to one measure."""
     return [{"points": "-".join(map(number_text, _numbers(name, text)))}] if text else [{}]
 
 
@@ -370,21 +368,21 @@ def _pairs(name: str, text: str) -> Iterator[tuple[str, float]]:
 
 
 def _gains(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """A table of gains; grades that it leaves out keep their own value."""
+    """Read a table of gains; omitted grades keep their own value."""
     if not text:
         return [{}]
     pairs = dict(_pairs(name, text))
     for grade in pairs:
         if not re.fullmatch(r"\d+", grade):
-            raise UsageError(f"{name}: expected whole grades from 0 on, found '{grade}'")
+            raise UsageError(f"{name}: expected integer grades of at least 0, found '{grade}'")
     return [{"gain": table_of_gains({int(grade): gain for grade, gain in pairs.items()})}]
 
 
 def _persistence(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    """``p=``, which is 0.9 where it is not given."""
+    """Read ``p=``, 0.9 by default."""
     pairs = dict(_pairs(name, text)) if text else {}
     if set(pairs) - {"p"}:
-        why = "trec_eval scales gains by the highest of the table, whether a document has it or not"
+        why = "trec_eval scales gains by the highest in the table, even if no document has it"
         NoEqual(why, f"{name}_p=0.9 without a table").refuse(f"{name}_{text}")
     gains = {"gain": "linear", "scale": "query"} if name == "rbp" else {}
     return [{"p": pairs.get("p", 0.9), **gains}]
@@ -401,17 +399,17 @@ _READERS: Mapping[Takes, _Reader] = {
     "patience": _persistence,
 }
 
-_TIES = "ties go by descending document id, as they do here by themselves"
-_OLD = Setting("trec_eval 9.0.8", "trec_eval-9", note=_TIES)
-_NEW = Setting("trec_eval 10.0", "trec_eval-10", note=_TIES)
-_PYTREC_EVAL = Setting("pytrec_eval", "trec_eval-9", note=_TIES)
+TIES = "ties are ordered by descending document ID, the default here"
+_OLD = Setting("trec_eval 9.0.8", "trec_eval-9", note=TIES)
+_NEW = Setting("trec_eval 10.0", "trec_eval-10", note=TIES)
+_PYTREC_EVAL = Setting("pytrec_eval", "trec_eval-9", note=TIES)
 
-#: What pytrec_eval recognises as parameters; the rest it drops without a word.
+#: Parameters that pytrec_eval recognises; it silently drops all others.
 _READ_BY_PYTREC_EVAL = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
 
 
 def translate_trec_eval(name: str, text: str) -> Translation:
-    """A name after ``trec_eval:``.
+    """Translate a name after ``trec_eval:``.
 
     >>> translate_trec_eval("set_F_4", "trec_eval:set_F_4").claim
     'trec_eval:set_F_4 is SetF(beta=2) here.'
@@ -423,18 +421,18 @@ def translate_trec_eval(name: str, text: str) -> Translation:
 
 
 def translate_without_prefix(name: str) -> Translation | None:
-    """A name that is not ours: trec_eval's, or None."""
+    """Translate a trec_eval name without prefix, unless it is ours; else None."""
     found = re.match(r"([\w.,=+-]+?)\s*([@(].*)", name)
     if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
         raise UsageError(
-            f"{name}: trec_eval's names take no {found[2][0]}",
+            f"{name}: names of trec_eval take no {found[2][0]}",
             f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,
         )
     return _translated(name, name)
 
 
 def translate_in_any_case(name: str) -> Translation | None:
-    """A name of trec_eval's, except for its case; or None."""
+    """Translate a trec_eval name in another case; else None."""
     if re.search(r"[@(:]", name) or _family(name):
         return None
     known = {each.casefold(): each for each in (*NAMES, *GROUPS)}
@@ -444,14 +442,14 @@ def translate_in_any_case(name: str) -> Translation | None:
 
 
 def translate_as_pytrec_eval(name: str, text: str) -> Translation:
-    """A name after ``pytrec_eval:``: those of trec_eval 9.0.8, with plain numbers for parameters."""
+    """Translate a name after ``pytrec_eval:``: names of trec_eval 9.0.8, with only numbers as parameters."""
     family = _family(name)
     parameters = name[len(family) + 1 :]
     if family in NAMES and NAMES[family].is_new:
         raise UsageError(f"{text}: pytrec_eval has no such measure", f"trec_eval 10 has it: trec_eval:{name}")
     if parameters and (family == "utility" or not _READ_BY_PYTREC_EVAL.fullmatch(parameters)):
         raise UsageError(
-            f"{text}: pytrec_eval reads no such parameters, found '{parameters}'", f"trec_eval does: trec_eval:{name}"
+            f"{text}: pytrec_eval does not support parameters '{parameters}'", f"trec_eval does: trec_eval:{name}"
         )
     names = [of for of in GROUPS.get(name, ()) if not FAMILIES[of].is_new]
     translation = translate_trec_eval(name, text)
@@ -460,7 +458,7 @@ def translate_as_pytrec_eval(name: str, text: str) -> Translation:
 
 
 def _family(name: str) -> str:
-    """The longest name of trec_eval's that a text begins with; empty where there is none."""
+    """Return the longest trec_eval name with which a text begins; empty if there is none."""
     beginnings = [name[: m.start()] for m in re.finditer(r"[._]|$", name)]
     known = [text for text in beginnings if text in NAMES or text in WITHOUT_EQUAL or text in GROUPS]
     return known[-1] if known else ""
@@ -478,17 +476,16 @@ def _translated(name: str, text: str) -> Translation | None:
             return None
         return Translation(text, "trec_eval", tuple(_expanded(GROUPS[family])), (_NEW,))
     if len(name) > len(family) and not parameters:
-        raise UsageError(f"{text}: expected parameters after '{name[-1]}', found nothing")
+        raise UsageError(f"{text}: expected parameters after '{name[-1]}'")
     settings = (_NEW,) if NAMES[family].is_new else (_NEW, _OLD)
     return Translation(text, "trec_eval", tuple(_measures(family, parameters)), settings)
 
 
 def _measures(name: str, parameters: str = "") -> Iterator[Measure]:
-    """The measures of ours that a name with the text of its parameters stands for."""
     family = NAMES[name]
     return (build(family.ours, each) for each in _READERS[family.takes](name, parameters))
 
 
 def _expanded(names: Sequence[str]) -> Iterator[Measure]:
-    """Those that a group stands for; the run's name and the text of grades, which are no numbers, are left out."""
+    """Return the measures of a group, without the run's name and the string of grades, which are not numbers."""
     return (measure for name in names if name in NAMES for measure in _measures(name))

@@ -1,4 +1,4 @@
-"""What people call measures: in any case, with or without ``_`` and ``-``, written out, with the cutoff in the name."""
+"""Common spellings of measures: any case, with or without ``_`` and ``-``, in words, with the cutoff in the name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gainful.errors import UsageError
 
-#: Our names, and what else each is called, folded.
+#: Our names, and other names of each, folded.
 _ALSO: Mapping[str, str] = {
     "nDCG": "normalizeddcg normaliseddcg normalizeddiscountedcumulativegain normaliseddiscountedcumulativegain",
     "DCG": "discountedcumulativegain discountedcumulatedgain",
@@ -45,27 +45,30 @@ _ALSO: Mapping[str, str] = {
     "NormRecall": "normalizedrecall normalisedrecall",
     "NormPrecision": "normalizedprecision normalisedprecision",
 }
-#: Those that set parameters, too.
+#: Names that also set parameters.
 _ALSO_WITH: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "f2": ("F", {"beta": "2"}),
     "f2score": ("F", {"beta": "2"}),
     "ndcgburges": ("nDCG", {"gain": "exp2"}),
     "dcgburges": ("DCG", {"gain": "exp2"}),
 }
-#: What to know of names that others use for another number, folded.
+#: Notes on names that others use for a different number, folded.
 NOTES: Mapping[str, str] = dict.fromkeys(
-    ("hole", "holes"), "documents without a judgment for the query; BEIR counts those without one for any query"
+    ("hole", "holes"), "documents unjudged for the query; BEIR counts documents unjudged for all queries"
 )
-#: Names for different numbers, folded or as they are written, and what they may mean.
+#: Ambiguous names, folded or as written, with their meanings.
 _AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
-    "accuracy": ("Success@k (is one of the first k relevant)", "P@k (how many of them are)"),
+    "accuracy": ("Success@k (any of the first k is relevant)", "P@k (the share of relevant documents)"),
     "e": ("SwetsE", "VanRijsbergenE"),
-    "hits": ("Success@k (is one of the first k relevant)", "k times P@k (how many of them are, which ranx calls so)"),
+    "hits": (
+        "Success@k (any of the first k is relevant)",
+        "k times P@k (the number of relevant documents, as in ranx)",
+    ),
     "rbp": ("RBP", "trec_eval:rbp, which is RBP(p=0.9, gain=linear, scale=query)"),
-    "SDCG": ("sDCG, of sessions", "ScaledDCG, which ir_measures calls so"),
+    "SDCG": ("sDCG, for sessions", "ScaledDCG, the SDCG of ir_measures"),
     **{f"nerr{k}": (f"nERR@{k}", f"NERR{k}, nearly ERR in C/W/L") for k in (8, 9, 10, 11)},
 }
-#: Words in names that are not known, and the measures that have to do with them; what is longer comes first.
+#: Words in unknown names, and related measures; longer words first.
 _MEANINGS: Mapping[str, str] = {
     "reciprocal": "RR or ERR",
     "precision": "P, AP or Rprec",
@@ -86,20 +89,20 @@ _MEANINGS: Mapping[str, str] = {
     "mrr": "RR",
     "map": "AP",
 }
-#: What is measured elsewhere, but of no single list; with what comes near.
+#: Statistics that are not measures of a list, with the nearest alternative.
 _NO_MEASURE: Mapping[str, str] = {
-    "kappa": "kappa is agreement of judges (gainful judgments A B); gainful agree has that of rankings",
-    "tau": "tau is agreement of rankings: gainful agree has it",
-    "latency": "time is not measured here; gainful goes by ranked lists and judgments",
-    "rmse": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
-    "mae": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
+    "kappa": "for agreement between judges use gainful judgments A B, between rankings gainful agree",
+    "tau": "for agreement between rankings use gainful agree",
+    "latency": "gainful does not measure time, only ranked lists",
+    "rmse": "rating errors do not measure a ranking; nDCG@k does",
+    "mae": "rating errors do not measure a ranking; nDCG@k does",
 }
 _NAME = re.compile(r"[^\W_]+([_-][^\W_]+|#-?[^\W_]+)*\+?")
 _CUTOFF_IN_NAME = re.compile(r"(.+?)(?:at)?(\d+)")
 
 
 class UsualName(NamedTuple):
-    """One of our names, the parameters that the usual one sets, and the cutoff that stands in it."""
+    """One of our names, with the parameters and the cutoff set by a common spelling."""
 
     name: str
     preset: Mapping[str, str]
@@ -107,7 +110,7 @@ class UsualName(NamedTuple):
 
 
 def folded(name: str) -> str:
-    """A name in small letters, without what joins words.
+    """Fold a name to lower case without ``_`` and ``-``.
 
     >>> folded("Hit_Rate"), folded("R-precision")
     ('hitrate', 'rprecision')
@@ -116,7 +119,7 @@ def folded(name: str) -> str:
 
 
 def usual_name(name: str, known: Mapping[str, tuple[str, Mapping[str, str]]]) -> UsualName | None:
-    """What a name stands for beside those that are ``known``; a name for different numbers is refused.
+    """Look up a common spelling of a measure or of ``known`` names; reject ambiguous ones.
 
     >>> usual_name("Hit_Ratio", {})
     UsualName(name='Success', preset={}, at=None)
@@ -127,7 +130,7 @@ def usual_name(name: str, known: Mapping[str, tuple[str, Mapping[str, str]]]) ->
         return None
     meanings = _AMBIGUOUS.get(name) or _AMBIGUOUS.get(folded(name))
     if meanings:
-        raise UsageError(f"measure: '{name}' can be {' or '.join(meanings)}", "write the one that is meant")
+        raise UsageError(f"measure: '{name}' is ambiguous: {' or '.join(meanings)}", "write the one you mean")
     table = {folded(each): of for each, of in known.items()} | dict(_ALSO_WITH)
     table |= {word: (ours, {}) for ours, words in _ALSO.items() for word in words.split()}
     if folded(name) in table:
@@ -137,11 +140,11 @@ def usual_name(name: str, known: Mapping[str, tuple[str, Mapping[str, str]]]) ->
 
 
 def meant_by(name: str) -> str | None:
-    """A hint at the measures that a word of an unknown name has to do with.
+    """Return a hint on the measures related to a word of an unknown name.
 
     >>> meant_by("TopHitShare")
     'did you mean Success?'
     """
-    if said := next((said for word, said in _NO_MEASURE.items() if word in folded(name)), None):
-        return said
+    if hint := next((hint for word, hint in _NO_MEASURE.items() if word in folded(name)), None):
+        return hint
     return next((f"did you mean {ours}?" for word, ours in _MEANINGS.items() if word in folded(name)), None)

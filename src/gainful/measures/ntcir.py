@@ -1,8 +1,8 @@
-"""Measures of NTCIR: what a user has when they stop, averaged over where users stop.
+"""Measures of NTCIR: the expected utility for a population of users who stop at different ranks.
 
-All but GAP are one sum, over the ranks of relevant documents, of a probability to stop there times a utility:
-precision, or the *blended ratio* of precision and cumulated gain, which sees grades. They differ in where users stop
-(T. Sakai and S. Robertson, Modelling a user population for designing information retrieval metrics, EVIA 2008).
+All but GAP are a sum over the ranks of relevant documents of a stopping probability times a utility: precision, or the
+*blended ratio* of precision and cumulated gain, which uses grades. They differ in where users stop (T. Sakai and S.
+Robertson, Modelling a user population for designing information retrieval metrics, EVIA 2008).
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ _NOTHING = "no document has a gain above 0"
 
 
 class Stops:
-    """The relevant documents down to a cutoff: where users may stop, and what they have by then."""
+    """The relevant documents down to a cutoff, at which users may stop, with their utility."""
 
     def __init__(self, run: GainLists, ideal: GainLists, cutoff: int | None) -> None:
         self.size, self.ideal = run.size, ideal
         self.row, self.rank, self.gain = run.to(cutoff)
         self._offsets = GainLists(run.size, self.row, self.rank, self.gain).offsets
-        #: How many relevant documents each query has: all of them, and those that a list of k can hold.
+        #: Relevant documents per query, and how many of them a list of k can hold.
         self.base: Ints = np.diff(ideal.offsets)
         self.held = self.base if cutoff is None else np.minimum(self.base, cutoff)
 
     @cached_property
     def found(self) -> Ints:
-        """How many relevant documents stand down to each."""
+        """The number of relevant documents down to each one."""
         return ordinal_in_row(self.row)
 
     def blended(self, beta: float) -> Floats:
-        """The blended ratio: (found + beta CG) / (rank + beta ideal CG)."""
+        """Return the blended ratio: (found + beta CG) / (rank + beta ideal CG)."""
         gained = running_sums(self._offsets, self.gain)
         best = np.append(running_sums(self.ideal.offsets, self.ideal.gain), 0.0)
         reached = self.ideal.offsets[self.row] + np.minimum(self.rank, self.base[self.row]) - 1
         return np.asarray((self.found + beta * gained) / (self.rank + beta * best[reached]))
 
     def to_the_best(self) -> Bools:
-        """Those down to the first of the best grade that the list holds."""
+        """Select documents down to the first one of the highest gain in the list."""
         best = np.zeros(self.size)
         np.maximum.at(best, self.row, self.gain)
         is_best = self.gain == best[self.row]
@@ -56,28 +56,28 @@ class Stops:
         return np.asarray(self.rank <= first[self.row])
 
     def is_last(self, chosen: Bools) -> Bools:
-        """The last of the chosen ones of every list."""
+        """Select the last chosen document of each list."""
         rank = np.zeros(self.size, np.int64)
         np.maximum.at(rank, self.row[chosen], self.rank[chosen])
         return np.asarray(chosen & (self.rank == rank[self.row]))
 
 
 class _Stopping(Graded):
-    """A sum over relevant documents of the probability to stop there times the utility of all down to there."""
+    """A sum over relevant documents of stopping probability times utility down to there."""
 
     cutoff: int | None = None
 
-    #: What the utility is called.
+    #: The name of the utility.
     utility_name: ClassVar[str] = "BR"
-    #: Whether it is undefined where nothing is relevant, because it divides by how many are.
+    #: Whether it divides by the number of relevant documents, and so is undefined without any.
     is_share: ClassVar[bool] = True
 
     def stopping(self, stops: Stops, block: Block) -> Floats:
-        """The probability to stop at each relevant document."""
+        """Return the probability of stopping at each relevant document."""
         raise NotImplementedError
 
     def utility(self, stops: Stops) -> Floats:
-        """What the user has down to each relevant document."""
+        """Return the utility down to each relevant document."""
         raise NotImplementedError
 
     def _stops(self, block: Block) -> Stops:
@@ -86,7 +86,7 @@ class _Stopping(Graded):
     def compute(self, block: Block) -> Floats:
         stops = self._stops(block)
         terms = self.stopping(stops, block) * self.utility(stops)
-        # Probabilities that add up to 1 may do so but for the last bit.
+        # Rounding must not lift a sum of probabilities above 1.
         scores = np.minimum(sum_by(stops.row, terms, block.size), 1.0)
         return np.where(stops.base == 0, np.nan, scores) if self.is_share else scores
 
@@ -109,12 +109,10 @@ class _Stopping(Graded):
 
 
 class _Blended(_Stopping):
-    """The utility is the blended ratio."""
+    """A measure whose utility is the blended ratio."""
 
     meanings = {"beta": "the weight of cumulated gain in the blended ratio; 0 leaves precision"}
-    exempt = {
-        "swap": "past the recall base the ideal gains nothing, so that a document may have a higher ratio lower down"
-    }
+    exempt = {"swap": "past the recall base the ideal gains nothing, so a document may have a higher ratio lower down"}
     beta: float = 1.0
 
     def utility(self, stops: Stops) -> Floats:
@@ -122,17 +120,16 @@ class _Blended(_Stopping):
 
 
 class Q(_Blended):
-    """Q-measure: average precision that also looks at how much was gained.
+    """Q-measure: average precision generalised to graded relevance by the blended ratio.
 
     Formula:
         Q = 1/n * sum over relevant documents at rank i of BR(i)
         BR(i) = (C(i) + beta CG[i]) / (i + beta ideal CG[i])
 
-    C(i) is the number of relevant documents down to rank i, n that of all there are. BR is the blended ratio: with
-    beta=0 it is precision, and Q is AP.
+    C(i) of n relevant documents are down to rank i. BR is the blended ratio: with beta=0 it is precision, and Q is AP.
 
     Conventions:
-        - relevant is what has a gain above 0
+        - documents with a gain above 0 are relevant
         - Q@k stops at rank k and divides by min(n, k)
         - no document with a gain above 0: undefined
 
@@ -147,8 +144,7 @@ class Q(_Blended):
     Example:
         Grades 1, 0, 2: BR(1) = (1 + 1)/(1 + 2), BR(3) = (2 + 3)/(3 + 3).
 
-        >>> from gainful import parse
-        >>> parse("Q").score([1, 0, 2])
+        >>> gainful.parse("Q").score([1, 0, 2])
         0.75
     """
 
@@ -159,7 +155,7 @@ class Q(_Blended):
 
 
 class O(_Blended):  # noqa: E742  (its name in the literature)
-    """O-measure: the blended ratio at the first relevant document, for users who want one, as good as may be.
+    """O-measure: the blended ratio at the first relevant document.
 
     Formula:
         O = BR(i) at the rank i of the first relevant document
@@ -167,9 +163,8 @@ class O(_Blended):  # noqa: E742  (its name in the literature)
     BR is the blended ratio of Q.
 
     Conventions:
-        - 0 where no relevant document is retrieved
-        - nothing relevant: 0
-        - O@k is 0 where none is in the top k
+        - no relevant document retrieved (with O@k, in the top k): 0
+        - no relevant documents: 0
 
     Agrees with:
         NTCIREVAL O-measure
@@ -178,10 +173,9 @@ class O(_Blended):  # noqa: E742  (its name in the literature)
         Sakai, On the task of finding one highly relevant document with high precision, IPSJ TOD 29, 2006
 
     Example:
-        The first relevant document is at rank 2 and of grade 1, a better one is at rank 3: (1 + 1)/(2 + 3).
+        The first relevant document, of grade 1, is at rank 2: (1 + 1)/(2 + 3).
 
-        >>> from gainful import parse
-        >>> parse("O").score([0, 1, 2])
+        >>> gainful.parse("O").score([0, 1, 2])
         0.4
     """
 
@@ -193,17 +187,17 @@ class O(_Blended):  # noqa: E742  (its name in the literature)
 
 
 class PMeasure(_Blended):
-    """P-measure: the blended ratio at the first of the best documents that the list holds.
+    """P-measure: the blended ratio at the first document with the highest gain in the list.
 
     Formula:
         P-measure = BR(i) at the preferred rank i
 
-    The preferred rank is that of the first document of the highest gain in the list. BR is the blended ratio of Q.
+    The preferred rank is that of the first document with the highest gain. BR is the blended ratio of Q.
 
     Conventions:
-        - 0 where no relevant document is retrieved
-        - nothing relevant: 0
-        - P-measure@k looks at the first k documents only, also for the preferred rank
+        - no relevant document retrieved: 0
+        - no relevant documents: 0
+        - P-measure@k uses the first k documents, also for the preferred rank
 
     Agrees with:
         NTCIREVAL P-measure
@@ -214,8 +208,7 @@ class PMeasure(_Blended):
     Example:
         The best document is at rank 3: (2 + 3)/(3 + 3).
 
-        >>> from gainful import parse
-        >>> round(parse("P-measure").score([0, 1, 2]), 4)
+        >>> round(gainful.parse("P-measure").score([0, 1, 2]), 4)
         0.8333
     """
 
@@ -227,17 +220,17 @@ class PMeasure(_Blended):
 
 
 class PPlus(_Blended):
-    """P+: the mean blended ratio over the relevant documents down to the first of the best that the list holds.
+    """P+: the mean blended ratio over relevant documents down to the first one with the highest gain.
 
     Formula:
         P+ = 1/C(p) * sum over relevant documents at rank i <= p of BR(i)
 
-    p is the preferred rank: that of the first document of the highest gain in the list. BR is the blended ratio of Q.
+    p is the preferred rank, as in P-measure. BR is the blended ratio of Q.
 
     Conventions:
-        - 0 where no relevant document is retrieved
-        - nothing relevant: 0
-        - P+@k looks at the first k documents only, also for the preferred rank
+        - no relevant document retrieved: 0
+        - no relevant documents: 0
+        - P+@k uses the first k documents, also for the preferred rank
 
     Agrees with:
         NTCIREVAL P+
@@ -246,10 +239,9 @@ class PPlus(_Blended):
         Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ TOD 35, 2007
 
     Example:
-        Relevant at ranks 2 and 3, the better one last: ((1 + 1)/(2 + 3) + (2 + 3)/(3 + 3)) / 2.
+        Relevant documents at ranks 2 and 3, the better one last: ((1 + 1)/(2 + 3) + (2 + 3)/(3 + 3)) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("P+").score([0, 1, 2]), 4)
+        >>> round(gainful.parse("P+").score([0, 1, 2]), 4)
         0.6167
     """
 
@@ -263,18 +255,18 @@ class PPlus(_Blended):
 
 
 class NCU(_Blended):
-    """Normalised cumulative utility: what users have when they stop, be it at good documents or early.
+    """Normalised cumulative utility: the expected utility of users who stop more often at good or early documents.
 
     Formula:
         NCU = sum over relevant documents at rank i of p(i) U(i)
 
-    With stop=graded p(i) is the weight of the document's grade (stops) over the weights of all relevant documents. With
-    stop=rank it is gamma^(C(i) - 1) over the sum of gamma^(j - 1) for j = 1 to n: gamma below 1 are users who are soon
-    content. U is the blended ratio BR of Q, or with beta=0 precision.
+    With stop=graded, p(i) is the weight of the document's grade (stops) / the weights of all relevant documents. With
+    stop=rank, it is gamma^(C(i) - 1) / the sum of gamma^(j - 1) for j = 1 to n; with gamma below 1, users are content
+    sooner. U is the blended ratio BR of Q, or precision with beta=0.
 
     Conventions:
-        - NCUguBR, NCUrbBR are short names with stop=graded and stop=rank; NCUguP, NCUrbP those with beta=0
-        - stops is a gain map, by default the grade; only used with stop=graded, as gamma only with stop=rank
+        - NCUguBR and NCUrbBR are short names for stop=graded and stop=rank, NCUguP and NCUrbP the same with beta=0
+        - stops is a gain map, by default the grade; it applies to stop=graded, gamma to stop=rank
         - a relevant document that was not retrieved adds 0
         - no document with a gain above 0: undefined
 
@@ -289,13 +281,12 @@ class NCU(_Blended):
     Example:
         Grades 1, 0, 2 with weights 1 and 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * (2 + 3)/(3 + 3).
 
-        >>> from gainful import parse
-        >>> round(parse("NCU").score([1, 0, 2]), 4)
+        >>> round(gainful.parse("NCU").score([1, 0, 2]), 4)
         0.7778
     """
 
     name = "NCU"
-    exempt = {**_Blended.exempt, "perfect": "users may stop most often at other documents than at those that gain most"}
+    exempt = {**_Blended.exempt, "perfect": "users may stop most often at documents other than the best"}
     stop: str = "graded"
     stops: Gain = LINEAR
     gamma: float = 0.99
@@ -322,17 +313,17 @@ class NCU(_Blended):
         return np.nan_to_num(ratios(lists[stops.row, stops.rank - 1], totals[stops.row]))
 
 
-#: Up to so many different gains are taken one after the other.
+#: Up to this many distinct gains are processed one at a time.
 _FEW = 16
 
 
 def _sums_of_smaller(row: Ints, gain: Floats) -> Floats:
-    """For every place the sum over those of its row down to it of the smaller of both gains."""
+    """Return for each document the sum, over documents down to it in its row, of the smaller of both gains."""
     shared, below, thresholds = np.zeros(row.size), 0.0, distinct(gain)
     if thresholds.size > _FEW:
         return _sums_by_halves(row, gain)
     for threshold in thresholds.tolist():
-        # All who reach the threshold share at least that; what they shared at the one below is counted already.
+        # Pairs that reach the threshold share at least that; the share below is already counted.
         reached = gain >= threshold
         shared[reached] += (threshold - below) * ordinal_in_row(row[reached])
         below = threshold
@@ -340,8 +331,7 @@ def _sums_of_smaller(row: Ints, gain: Floats) -> Floats:
 
 
 def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
-    """The same where gains are many: two neighbouring parts of a row at a time, parts twice as long every time. What
-    stands in the left one comes before all of the right one, so that both may be sorted by gain."""
+    """Do the same for many distinct gains, merging neighbouring parts of a row sorted by gain, as in merge sort."""
     place, shared = ordinal_in_row(row) - 1, gain.copy()
     longest, half = int(place.max(initial=0)) + 1, 1
     while half < longest:
@@ -358,22 +348,21 @@ def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
 
 
 class GAP(Graded):
-    """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
+    """Graded average precision: expected AP for users with different relevance thresholds.
 
     Formula:
-        GAP = sum over ranks i of 1/i * sum over ranks j <= i of min(G[i], G[j]), divided by the sum of all gains judged
+        GAP = sum over ranks i of 1/i * sum over ranks j <= i of min(G[i], G[j]), divided by the sum of all judged gains
 
-    A grade's gain is the share of users who are content with it: those whose threshold is that grade or a lower one.
-    Only the ratios of gains matter. With gain=binary it is AP.
+    The gain of a grade is proportional to the share of users whose threshold is that grade or lower.
 
     Conventions:
-        - with gain=linear thresholds are equally likely for all grades from 1 to the highest
-        - GAP@k stops at rank k and still divides by all gains
+        - with gain=binary it is AP; with gain=linear, thresholds are equally likely for all grades above 0
+        - GAP@k stops at rank k but still divides by all gains
         - no document with a gain above 0: undefined
 
     Differs from:
-        NTCIREVAL GAP, which weights level l by l (l + 1): gain=0-2-6-12 here; its GAP@k divides by the ideal top k's
-        gains. muAP, which averages the AP of every level; here a level counts as many times as it has documents
+        - NTCIREVAL GAP, which weights level l by l (l + 1), as gain=0-2-6-12; GAP@k divides by the ideal top k's gains
+        - muAP, which averages AP over levels; in GAP, a level counts once per document
 
     Reference:
         Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance judgments, SIGIR 2010
@@ -381,8 +370,7 @@ class GAP(Graded):
     Example:
         Grades 1, 0, 2: (1/1 * 1 + 1/3 * (min(2, 1) + 2)) / (1 + 2).
 
-        >>> from gainful import parse
-        >>> round(parse("GAP").score([1, 0, 2]), 4)
+        >>> round(gainful.parse("GAP").score([1, 0, 2]), 4)
         0.6667
     """
 
@@ -397,7 +385,7 @@ class GAP(Graded):
 
 
 class _Cascade(_Stopping):
-    """Users who are satisfied by what they read, as in ERR."""
+    """A measure of users who stop at the document that satisfies them, as in ERR."""
 
     is_share = False
 
@@ -406,18 +394,17 @@ class _Cascade(_Stopping):
 
 
 class EBR(_Cascade, _Blended):
-    """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
+    """Expected blended ratio at the document that satisfies a user who reads from the top.
 
     Formula:
         EBR = sum over ranks i of BR(i) * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
 
-    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR; BR is the
-    blended ratio of Q.
+    S[i] = gain / (1 + highest gain) is the probability of satisfaction at rank i, as in ERR; BR is that of Q.
 
     Conventions:
-        - the highest gain is that of scale, the highest grade of the judgments
+        - the highest gain is the gain of scale, the highest grade of the judgments
         - EBR@k stops at rank k
-        - nothing relevant: 0; an ideal list need not have 1, because some users are never satisfied
+        - no relevant documents: 0; an ideal list can score below 1, because some users are never satisfied
 
     Agrees with:
         NTCIREVAL EBR
@@ -428,8 +415,7 @@ class EBR(_Cascade, _Blended):
     Example:
         Grades 1 and 2 of at most 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * 2/3 * (2 + 3)/(2 + 3).
 
-        >>> from gainful import parse
-        >>> round(parse("EBR").score([1, 2]), 4)
+        >>> round(gainful.parse("EBR").score([1, 2]), 4)
         0.6667
     """
 
@@ -437,19 +423,18 @@ class EBR(_Cascade, _Blended):
 
 
 class IRBU(_Cascade):
-    """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
+    """Intentwise rank-biased utility of a user who stops at the document that satisfies them.
 
     Formula:
         iRBU = sum over ranks i of p^i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
 
-    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR, which has
-    1/i in place of p^i.
+    S[i] = gain / (1 + highest gain) is the probability of satisfaction at rank i, as in ERR, which has 1/i for p^i.
 
     Conventions:
-        - p is 0.99 unless given: hardly any effort to read on
-        - the highest gain is that of scale, the highest grade of the judgments
+        - p is 0.99 by default: reading on costs hardly any effort
+        - the highest gain is the gain of scale, the highest grade of the judgments
         - iRBU@k stops at rank k
-        - nothing relevant: 0; an ideal list need not have 1
+        - no relevant documents: 0; an ideal list can score below 1
 
     Agrees with:
         NTCIREVAL iRBU
@@ -460,14 +445,13 @@ class IRBU(_Cascade):
     Example:
         Grades 1 and 2 of at most 2 and p = 0.5: 1/3 * 0.5 + 2/3 * 2/3 * 0.25.
 
-        >>> from gainful import parse
-        >>> round(parse("iRBU(p=0.5)").score([1, 2]), 4)
+        >>> round(gainful.parse("iRBU(p=0.5)").score([1, 2]), 4)
         0.2778
     """
 
     name = "iRBU"
     utility_name = "p^rank"
-    meanings = {"p": "what reading one more document leaves of the utility"}
+    meanings = {"p": "the factor by which utility falls with each document read"}
     p: float = 0.99
 
     def utility(self, stops: Stops) -> Floats:

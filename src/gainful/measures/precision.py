@@ -1,4 +1,4 @@
-"""Precision, recall and what is made of them, down to a rank or of the whole list."""
+"""Precision, recall and measures derived from them, down to a rank or of the whole list."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from gainful.measures.block import Block, ratios
 
 
 class OfRelevant(Measure):
-    """A measure that asks whether a document is relevant, and lists these parameters itself.
-
-    Without a parameter ``cutoff`` it looks at the whole list.
+    """A measure of binary relevance; subclasses declare these parameters. Without ``cutoff``, the whole list counts.
 
     Conventions:
         - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
@@ -37,14 +35,14 @@ class OfRelevant(Measure):
         return block.recall_base(self.rel, self.level)
 
     def _by_rank(self, block: Block) -> dict[str, Floats]:
-        """Down a block's only list, which documents are relevant and how many have been found so far."""
+        """Return relevance and the number of relevant documents so far, by rank of the block's only list."""
         ranks, relevant = self._relevant(block).rank, np.zeros(seen(block, self.cutoff))
         relevant[ranks[ranks <= relevant.size] - 1] = 1.0
         return {"relevant": relevant, "found": np.cumsum(relevant)}
 
 
 class Binary(OfRelevant):
-    """A measure that only asks whether a document is relevant.
+    """A measure of binary relevance with the usual parameters.
 
     Conventions:
         - unjudged documents are not relevant
@@ -59,7 +57,7 @@ class Binary(OfRelevant):
 
 
 class Precision(Binary):
-    """Found / looked at: k, or the length of the list."""
+    """Relevant documents / k, or / the length of the list."""
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), self.cutoff or block.retrieved)
@@ -73,7 +71,7 @@ class Precision(Binary):
 
 
 class Recall(Binary):
-    """Found / relevant."""
+    """Relevant documents found / relevant documents."""
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), self._base(block))
@@ -86,7 +84,7 @@ class Recall(Binary):
 
 
 def squared(beta: float) -> float:
-    """The square, or of a square root the number that it is of: other tools are given beta^2.
+    """Square beta, undoing a square root exactly: other tools take beta^2.
 
     >>> math.sqrt(2.0) ** 2, squared(math.sqrt(2.0)), squared(0.3)
     (2.0000000000000004, 2.0, 0.09)
@@ -97,12 +95,12 @@ def squared(beta: float) -> float:
 
 
 class FMeasure(Binary):
-    """F, made of precision and recall."""
+    """F of precision and recall."""
 
     beta = 1.0
 
     def compute(self, block: Block) -> Floats:
-        # In the order of trec_eval, so that ties round as there.
+        # In trec_eval's order of operations, to round alike.
         found, base, weight = self._found(block), self._base(block), squared(self.beta)
         precision, recall = found / np.maximum(self.cutoff or block.retrieved, 1), found / np.maximum(base, 1)
         with np.errstate(invalid="ignore"):
@@ -118,7 +116,7 @@ class FMeasure(Binary):
         if not base:
             step = Step.undefined(str(self), "nothing is relevant")
         elif not found:
-            step = Step(str(self), "", (), 0.0, "nothing was found")
+            step = Step(str(self), "", (), 0.0, "no relevant document was found")
         else:
             value = (1 + weight) * p * r / (weight * p + r)
             step = Step(str(self), "(1 + {}) * {} * {} / ({} * {} + {})", (weight, p, r, weight, p, r), value)
@@ -126,14 +124,14 @@ class FMeasure(Binary):
 
 
 class P(Precision):
-    """Precision: the share of relevant documents among the first k.
+    """Precision: the share of the first k documents that are relevant.
 
     Formula:
         P@k = relevant documents in the top k / k
 
     Conventions:
-        - divides by k even where the list is shorter; SetP divides by the length of the list
-        - nothing relevant: 0
+        - divides by k even if the list is shorter; SetP divides by the length of the list
+        - no relevant documents: 0
 
     Agrees with:
         trec_eval P_k, ir_measures P@k, ranx precision@k
@@ -142,8 +140,7 @@ class P(Precision):
         trec_eval, m_P.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("P@4").score([2, 0, 1, 0])
+        >>> gainful.parse("P@4").score([2, 0, 1, 0])
         0.5
     """
 
@@ -153,14 +150,14 @@ class P(Precision):
 
 
 class R(Recall):
-    """Recall: the share of the relevant documents that the first k hold.
+    """Recall: the share of relevant documents that are among the first k.
 
     Formula:
         R@k = relevant documents in the top k / relevant judged documents
 
     Conventions:
-        - the recall base is never cut: with more than k relevant documents R@k stays below 1
-        - nothing relevant: undefined
+        - the recall base is never cut: with more than k relevant documents, R@k is below 1
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval recall_k, ir_measures R@k, ranx recall@k
@@ -171,8 +168,7 @@ class R(Recall):
     Example:
         Two of the three relevant documents are found.
 
-        >>> from gainful import parse
-        >>> round(parse("R@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("R@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -182,19 +178,19 @@ class R(Recall):
 
 
 class F(FMeasure):
-    """F: precision and recall of the first k in one number.
+    """F: the weighted harmonic mean of precision and recall of the first k documents.
 
     Formula:
-        F@k = (1 + beta^2) P R / (beta^2 P + R), P and R at k
+        F@k = (1 + beta^2) P R / (beta^2 P + R) with P = P@k and R = R@k
 
     Conventions:
         - beta above 1 favours recall, below 1 precision
-        - nothing found: 0; nothing relevant: undefined
+        - no relevant documents found: 0; no relevant documents: undefined
 
     Agrees with:
         ranx f1@k (beta=1)
     Differs from:
-        trec_eval set_F, which has x where the formula has beta^2
+        trec_eval set_F, whose parameter is beta^2
 
     Reference:
         van Rijsbergen, Information Retrieval, 1979, chapter 7
@@ -202,8 +198,7 @@ class F(FMeasure):
     Example:
         P = 2/4, R = 2/3: 2 * (1/2) * (2/3) / (1/2 + 2/3).
 
-        >>> from gainful import parse
-        >>> round(parse("F@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("F@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.5714
     """
 
@@ -214,14 +209,14 @@ class F(FMeasure):
 
 
 class Rprec(Binary):
-    """R-precision: precision after as many documents as there are relevant ones.
+    """R-precision: precision at rank n for n relevant documents.
 
     Formula:
         Rprec = relevant documents in the top n / n, n = relevant judged documents
 
     Conventions:
-        - takes no k
-        - nothing relevant: undefined
+        - has no cutoff
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval Rprec, ir_measures Rprec, ranx r-precision
@@ -230,10 +225,9 @@ class Rprec(Binary):
         trec_eval, m_Rprec.c
 
     Example:
-        Three documents are relevant; two of them are among the first three.
+        Three documents are relevant; two are in the top three.
 
-        >>> from gainful import parse
-        >>> round(parse("Rprec").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("Rprec").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -246,16 +240,16 @@ class Rprec(Binary):
 
 
 class RprecMult(Binary):
-    """Precision after a multiple of as many documents as there are relevant ones.
+    """Precision at a multiple of the number of relevant documents.
 
     Formula:
         RprecMult@m = relevant documents in the top c / c, c = floor(m n + 0.9), n = relevant judged documents
 
     Conventions:
         - m is a multiple such as 0.2 or 2; RprecMult@1 is Rprec
-        - c is computed in 64-bit numbers, as trec_eval does: 0.7 * 3 + 0.9 is a little below 3 there, so that c is 2
-        - divides by c even where the list is shorter
-        - nothing relevant, or m so small that c is 0: undefined
+        - c is computed in 64-bit floats, as in trec_eval: 0.7 * 3 + 0.9 is just below 3, so c is 2
+        - divides by c even if the list is shorter
+        - nothing relevant, or c = 0: undefined
 
     Agrees with:
         trec_eval Rprec_mult_m, all versions
@@ -264,10 +258,9 @@ class RprecMult(Binary):
         trec_eval, m_Rprec_mult.c
 
     Example:
-        Three documents are relevant; after twice as many, two of them have been found.
+        Three documents are relevant; two are in the top six.
 
-        >>> from gainful import parse
-        >>> round(parse("RprecMult@2").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("RprecMult@2").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.3333
     """
 
@@ -284,14 +277,14 @@ class RprecMult(Binary):
 
 
 class RelP(Binary):
-    """Precision relative to the best that is possible with k documents.
+    """Precision relative to the maximum possible with k documents.
 
     Formula:
         RelP@k = relevant documents in the top k / min(k, n), n = relevant judged documents
 
     Conventions:
-        - precision as long as k is at most n, recall from there on; also known as capped recall
-        - nothing relevant: undefined
+        - equals precision for k <= n and recall for k >= n; also called capped recall
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval relative_P_k
@@ -300,10 +293,9 @@ class RelP(Binary):
         trec_eval, m_relative_P.c
 
     Example:
-        Two of the three relevant documents are found, where four places would hold all three.
+        Two of three relevant documents are in the top four, which could hold all three.
 
-        >>> from gainful import parse
-        >>> round(parse("RelP@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("RelP@4").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -316,14 +308,14 @@ class RelP(Binary):
 
 
 class Success(Binary):
-    """Success: whether the first k hold anything relevant at all.
+    """Success: whether any of the first k documents is relevant.
 
     Formula:
         Success@k = 1 if a relevant document is in the top k, else 0
 
     Conventions:
-        - without @k the whole list counts
-        - nothing relevant: 0
+        - without @k, the whole list counts
+        - no relevant documents: 0
 
     Agrees with:
         trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
@@ -332,8 +324,7 @@ class Success(Binary):
         trec_eval, m_success.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("Success@1").score([0, 1]), parse("Success@5").score([0, 1])
+        >>> gainful.parse("Success@1").score([0, 1]), gainful.parse("Success@5").score([0, 1])
         (0.0, 1.0)
     """
 
@@ -345,13 +336,13 @@ class Success(Binary):
 
 
 class SetP(Precision):
-    """Precision of the whole list, as a set.
+    """Precision of the whole list.
 
     Formula:
         SetP = relevant documents retrieved / documents retrieved
 
     Conventions:
-        - nothing retrieved: undefined
+        - no documents retrieved: undefined
 
     Agrees with:
         trec_eval set_P, ir_measures SetP
@@ -360,8 +351,7 @@ class SetP(Precision):
         trec_eval, m_set_P.c
 
     Example:
-        >>> from gainful import parse
-        >>> parse("SetP").score([2, 0, 1, 0])
+        >>> gainful.parse("SetP").score([2, 0, 1, 0])
         0.5
     """
 
@@ -375,7 +365,7 @@ class SetR(Recall):
         SetR = relevant documents retrieved / relevant judged documents
 
     Conventions:
-        - nothing relevant: undefined
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval set_recall, ir_measures SetR
@@ -384,8 +374,7 @@ class SetR(Recall):
         trec_eval, m_set_recall.c
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -393,25 +382,24 @@ class SetR(Recall):
 
 
 class SetF(FMeasure):
-    """F of the whole list, as a set.
+    """F of the whole list.
 
     Formula:
         SetF = (1 + beta^2) P R / (beta^2 P + R), P = SetP and R = SetR
 
     Conventions:
-        - nothing found: 0; nothing relevant: undefined
+        - no relevant documents found: 0; no relevant documents: undefined
 
     Agrees with:
         trec_eval set_F with its default parameter
     Differs from:
-        trec_eval set_F.x, which has x where the formula has beta^2
+        trec_eval set_F.x, whose x is beta^2
 
     Reference:
         van Rijsbergen, Information Retrieval, 1979, chapter 7
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetF").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("SetF").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.5714
     """
 
@@ -420,13 +408,13 @@ class SetF(FMeasure):
 
 
 class SetAP(Binary):
-    """Precision times recall of the whole list: the AP to expect if its order were random.
+    """Precision times recall of the whole list: the expected AP if the list were in random order.
 
     Formula:
         SetAP = SetP * SetR
 
     Conventions:
-        - nothing found: 0; nothing relevant: undefined
+        - no relevant documents found: 0; no relevant documents: undefined
 
     Agrees with:
         trec_eval set_map, ir_measures SetAP
@@ -435,8 +423,7 @@ class SetAP(Binary):
         trec_eval, m_set_map.c
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
+        >>> round(gainful.parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
         0.3333
     """
 
@@ -448,13 +435,13 @@ class SetAP(Binary):
 
 
 class SetRelP(Binary):
-    """Precision of the whole list relative to the best that is possible with a list of that length.
+    """Precision of the whole list relative to the maximum possible at its length.
 
     Formula:
         SetRelP = relevant documents retrieved / min(documents retrieved, n), n = relevant judged documents
 
     Conventions:
-        - nothing retrieved: undefined; nothing relevant: undefined
+        - no documents retrieved: undefined; no relevant documents: undefined
 
     Agrees with:
         trec_eval set_relative_P
@@ -463,8 +450,7 @@ class SetRelP(Binary):
         trec_eval, m_set_relative_P.c
 
     Example:
-        >>> from gainful import parse
-        >>> round(parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
     """
 
@@ -475,7 +461,7 @@ class SetRelP(Binary):
 
 
 class Utility(Binary):
-    """What a list is worth if every document has its price: so much if relevant, so much if not.
+    """Linear utility: a weighted count of relevant and non-relevant documents, retrieved or not.
 
     Formula:
         Utility = a * found + b * (m - found) + c * (n - found) + d * (N - m - n + found)
@@ -483,8 +469,8 @@ class Utility(Binary):
     m documents are retrieved, n are relevant, and found are both; N is the size of the collection.
 
     Conventions:
-        - a = 1, b = -1, c = d = 0 unless given; d needs N
-        - a query that is not answered has the value of an empty list
+        - defaults are a = 1, b = -1, c = d = 0; d requires N
+        - an unanswered query has the value of an empty list
 
     Agrees with:
         trec_eval utility
@@ -493,11 +479,10 @@ class Utility(Binary):
         trec_eval, m_utility.c
 
     Example:
-        Two of four documents are relevant, and one is missed: 2 * 2 - 2 - 0.5 * 1.
+        Two of four documents are relevant, one relevant document is missed: 2 * 2 - 2 - 0.5 * 1.
 
-        >>> from gainful import parse
-        >>> parse("Utility").score([2, 0, 1, 0]), parse("Utility(a=2, c=-0.5)").score([2, 0, 1, 0], unretrieved=[1])
-        (0.0, 1.5)
+        >>> gainful.parse("Utility(a=2, c=-0.5)").score([2, 0, 1, 0], unretrieved=[1])
+        1.5
     """
 
     name = "Utility"
@@ -511,7 +496,7 @@ class Utility(Binary):
     def validate(self) -> None:
         super().validate()
         if self.d and self.N is None:
-            raise UsageError(f"{self.name}: d needs the size of the collection, found no N", "write d=1, N=100000")
+            raise UsageError(f"{self.name}: d requires N, the size of the collection", "write d=1, N=100000")
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
@@ -519,8 +504,6 @@ class Utility(Binary):
         if self.d and self.N is not None:
             known = block.retrieved + base - found
             if known.max(initial=0) > self.N:
-                raise UsageError(
-                    f"{self.name}: expected N of at least {known.max()}, the documents of one query, found {self.N}"
-                )
+                raise UsageError(f"{self.name}: N={self.N}, but a query has {known.max()} documents")
             scores = scores + self.d * (self.N - known)
         return np.asarray(scores, np.float64)

@@ -1,7 +1,7 @@
-"""Recommendation: what lists are like beside relevant, by user.
+"""Recommendation, per user: novelty, diversity and serendipity of lists.
 
-Queries are users and documents are items. What items have in common is in a table of them (--items), what users had
-before in another one (--training). Lists of users without judgments are not looked at.
+Queries are users and documents are items. A table of items (--items) has their attributes, a training table
+(--training) the interactions of users. Lists of users without judgments are ignored.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from gainful.data.items import Attributes, Items
 
 _BY_ITEM = {
-    "swap": "what an item is like matters beside its grade, or instead of it",
-    "perfect": "what an item is like matters beside its grade, or instead of it",
-    "rename": "tables know items by their names",
+    "swap": "attributes of items matter, not only grades",
+    "perfect": "attributes of items matter, not only grades",
+    "rename": "tables identify items by name",
 }
-_ALL_COUNT = {**_BY_ITEM, "append": "every item down to the cutoff counts"}
+_ALL_COUNT = {**_BY_ITEM, "append": "all items down to the cutoff count"}
 
 
 class OfItems(Measure):
-    """A measure that knows which items stand in a list."""
+    """A measure that depends on which items are in a list."""
 
     cutoff: int | None = None
 
@@ -38,16 +38,14 @@ class OfItems(Measure):
     whole_list = True
 
     def _known(self, block: Block, what: str) -> Items:
-        """What is known of items, of which something is needed: their attributes, or what users had before."""
+        """Return the tables of items, with the required one: attributes, or training."""
         items = block.graded.judged.qrels.items
         if items is None or not getattr(items, f"has_{what}"):
-            table = {"attributes": ("items", "a table of items"), "training": ("training", "what users had before")}
-            option, wanted = table[what]
-            raise UsageError(f"{self}: expected {wanted}, found none", f"--{option} FILE ({option}= in Python)")
+            option = "items" if what == "attributes" else "training"
+            raise UsageError(f"{self}: a table of {option} is required", f"--{option} FILE ({option}= in Python)")
         return items
 
     def _shown(self, block: Block) -> tuple[Ints, Ints]:
-        """Row and item of the first documents of a block's lists."""
         lists = block.graded.items
         row, place = gather(lists.offsets, block.queries)
         shown = ordinal_in_row(row) <= (self.cutoff or block.width)
@@ -55,30 +53,29 @@ class OfItems(Measure):
 
 
 class Novelty(OfItems):
-    """How surprising are the items of a list to somebody who knows only how popular each is?
+    """Novelty: the mean self-information of items by popularity, in bits.
 
     Formula:
-        Novelty@k = mean over i <= k of -log2(users who had item i before / all users of the training table)
+        Novelty@k = mean over i <= k of -log2(users with item i in training / all users in training)
 
     Conventions:
-        - the logarithm is to base 2: an item that one user in 1,024 had is 10 bits novel
-        - share=interactions takes pairs of user and item instead of users; a pair counts once
-        - an item that nobody had counts as if one user had had it
-        - lists shorter than k: the mean over what they have; nothing retrieved: undefined
+        - base 2: an item that one user in 1,024 had is 10 bits novel
+        - share=interactions counts pairs of user and item instead of users; a pair counts once
+        - items without training users count as if they had one
+        - lists shorter than k: the mean over their items; no documents retrieved: undefined
 
     Agrees with:
-        RecTools MeanInvUserFreq; recommenders novelty with share=interactions, where lists are equally long
+        RecTools MeanInvUserFreq; recommenders novelty with share=interactions, if lists have equal length
 
     Reference:
         Zhou et al., Solving the apparent diversity-accuracy dilemma of recommender systems, PNAS 107(10), 2010;
         Castells, Vargas and Wang, DDR workshop, ECIR 2011 (share=interactions)
 
     Example:
-        Of two users both had a and one b: (0 + 1) / 2.
+        Both of two users had a, one had b: (0 + 1) / 2.
 
-        >>> from gainful import evaluate
         >>> had = {"u1": ["a", "b"], "u2": ["a"]}
-        >>> evaluate({"u1": ["c"]}, {"u1": ["a", "b"]}, "Novelty@2", training=had).mean("Novelty@2")
+        >>> gainful.evaluate({"u1": ["c"]}, {"u1": ["a", "b"]}, "Novelty@2", training=had).mean("Novelty@2")
         0.5
     """
 
@@ -99,18 +96,18 @@ class Novelty(OfItems):
 
 
 class _ByAttributes(OfItems):
-    """A measure that goes by how similar items are."""
+    """A measure based on the similarity of items."""
 
     coef: str = "cosine"
     by: str | None = None
 
     meanings = {
-        "coef": "how similar two sets of attributes are: `cosine` or `jaccard`",
-        "by": "the column of the table of items that has the attributes; all but titles unless told",
+        "coef": "similarity of two sets of attributes: `cosine` or `jaccard`",
+        "by": "the column of the table of items with the attributes; by default all but titles",
     }
 
     def _similar(self, attributes: Attributes, one: Ints, other: Ints) -> Floats:
-        """How similar two items are, pair by pair; both have attributes."""
+        """Return the similarity of pairs of items, which must have attributes."""
         sizes, shared = np.diff(attributes.offsets), attributes.shared(one, other)
         if self.coef == "jaccard":
             return np.asarray(shared / (sizes[one] + sizes[other] - shared))
@@ -118,32 +115,31 @@ class _ByAttributes(OfItems):
 
 
 class ILD(_ByAttributes):
-    """Intra-list diversity: how different are the items of a list from each other?
+    """Intra-list diversity: the mean dissimilarity of the items in a list.
 
     Formula:
-        ILD@k = mean over all pairs of items among the first k of (1 - similarity of their attributes)
+        ILD@k = mean over all pairs of items in the top k of (1 - similarity of their attributes)
 
-    Similarity is the cosine of two sets, shared / sqrt(n * m), or with coef=jaccard shared / all of both.
+    Similarity is the cosine of two sets, shared / sqrt(n * m), or with coef=jaccard shared / union.
 
     Conventions:
-        - attributes are what the columns of the table of items say, or that named by=...: texts, several between |, or
-          lists; a column of 0 and 1 is an attribute itself; titles, names, texts, descriptions and addresses are none
+        - attributes come from the columns of the table of items, or from the column by=...: texts separated by |, or
+          lists; a column of 0 and 1 is one attribute; titles, names, texts, descriptions and addresses are ignored
         - items without attributes are in no pair
         - fewer than two items with attributes: undefined
 
     Agrees with:
-        recommenders user_diversity with feature vectors of 0 and 1
+        recommenders user_diversity with binary feature vectors
 
     Reference:
         Ziegler et al., Improving recommendation lists through topic diversification, WWW 2005 (as similarity); Zhang
         and Hurley, Avoiding monotony, RecSys 2008
 
     Example:
-        a and b share one of two genres, c none with either: (1 - 1/2 + 1 + 1) / 3.
+        a and b share one of two genres, c shares none: (1 - 1/2 + 1 + 1) / 3.
 
-        >>> from gainful import evaluate
         >>> genres = {"a": "war|drama", "b": "war|crime", "c": "comedy"}
-        >>> round(evaluate({"u": ["a"]}, {"u": ["a", "b", "c"]}, "ILD@3", items=genres).mean("ILD@3"), 4)
+        >>> round(gainful.evaluate({"u": ["a"]}, {"u": ["a", "b", "c"]}, "ILD@3", items=genres).mean("ILD@3"), 4)
         0.8333
     """
 
@@ -156,7 +152,7 @@ class ILD(_ByAttributes):
         row, item = self._shown(block)
         has = attributes.has(item)
         row, item = row[has], item[has]
-        # Of each item its distances to those above, and how many these are.
+        # The sum of each item's distances to those above, and their number.
         distance, pairs = np.zeros(row.size), np.zeros(row.size)
         for step in range(1, int(np.bincount(row).max(initial=0))):
             lower = np.flatnonzero(row[step:] == row[:-step]) + step
@@ -166,35 +162,33 @@ class ILD(_ByAttributes):
 
 
 class Serendipity(_ByAttributes):
-    """How many of the first k are relevant, each by how little it is like what the user had before?
+    """Serendipity: precision weighted by the dissimilarity of items from the user's history.
 
     Formula:
-        Serendipity@k = 1/k * sum over relevant i <= k of (1 - mean similarity of item i to what the user had)
+        Serendipity@k = 1/k * sum over relevant i <= k of (1 - mean similarity of item i to the user's training items)
 
-    Similarity is that of ILD: the cosine of two sets of attributes, or with coef=jaccard what they share of both.
+    Similarity is as in ILD.
 
     Conventions:
-        - lists shorter than k: divided by k all the same
-        - a relevant item without attributes adds nothing: nobody knows whether it was to be expected
-        - what a user had that has no attributes does not count
-        - a user without anything else before: undefined
+        - divides by k even if the list is shorter
+        - relevant items without attributes add 0, because they cannot be called unexpected
+        - training items without attributes are ignored; a user without any others: undefined
 
     Agrees with:
-        recommenders user_serendipity with feature vectors of 0 and 1, where lists have k items
+        recommenders user_serendipity with binary feature vectors, if lists have k items
 
     Differs from:
-        Ge et al. 2010: what a simple recommender would also show is expected there, whatever the user had
+        Ge et al. 2010, where the items of a simple recommender are expected, whatever the user's history
 
     Reference:
         Zhang et al., Auralist: introducing serendipity into music recommendation, WSDM 2012; Ge, Delgado-Battenfeld and
         Jannach, Beyond accuracy, RecSys 2010
 
     Example:
-        a is relevant and has one of its two genres in common with what u had: (1 - 1/sqrt(2)) / 2.
+        a is relevant and shares one of its two genres with the history of u: (1 - 1/sqrt(2)) / 2.
 
-        >>> from gainful import evaluate
         >>> about = {"items": {"a": "war|drama", "b": "comedy", "c": "war"}, "training": {"u": ["c"]}}
-        >>> round(evaluate({"u": ["a"]}, {"u": ["a", "b"]}, "Serendipity@2", **about).mean("Serendipity@2"), 4)
+        >>> round(gainful.evaluate({"u": ["a"]}, {"u": ["a", "b"]}, "Serendipity@2", **about).mean("Serendipity@2"), 4)
         0.1464
     """
 
@@ -220,30 +214,28 @@ class Serendipity(_ByAttributes):
 
 
 class UserCoverage(Measure):
-    """For how many users is there a list?
+    """User (space) coverage: the share of users who have a list.
 
     Formula:
         UserCoverage = 1 if the list has an item, else 0
-        UserCoverage@k = 1 if it has at least k, else 0
+        UserCoverage@k = 1 if the list has at least k items, else 0
 
     Conventions:
-        - users are those with judgments; one without a list has 0 (missing=zero), its mean is the share of users
+        - users with judgments count; a user without a list scores 0 (missing=zero), and the mean is the share of users
 
     Reference:
-        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015: user
-        space coverage
+        Gunawardana and Shani, Evaluating recommender systems, Recommender Systems Handbook, 2nd edition, 2015
 
     Example:
-        >>> from gainful import evaluate
-        >>> evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
+        >>> gainful.evaluate({"u1": ["a"], "u2": ["b"]}, {"u1": ["c"]}, "UserCoverage").mean("UserCoverage")
         0.5
     """
 
     name = "UserCoverage"
     whole_list = True
     exempt: ClassVar[Mapping[str, str]] = {
-        "append": "an item more may be the one that was missing",
-        "perfect": "a list of what is relevant may be shorter than k",
+        "append": "an added item may complete the k items",
+        "perfect": "a list of all relevant items may be shorter than k",
     }
     cutoff: int | None = None
 

@@ -1,4 +1,4 @@
-"""Gain relative to what the ideal list would have given by then: the gain measures that only trec_eval has."""
+"""Gain relative to the ideal list: measures that otherwise only trec_eval has."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gainful.measures.precision import Binary
 
 
 class IdealDCG(DCG):
-    """The DCG of the ideal list: what nDCG divides by.
+    """The DCG of the ideal list, the denominator of nDCG.
 
     Formula:
         idealDCG[k] = I[1] / d(1) + ... + I[k] / d(k)
 
-    I[i] is the gain at rank i of all judged documents in descending order of gain; d is the discount, as for DCG.
+    I[i] is the i-th largest gain of the judged documents; d is the discount, as in DCG.
 
     Conventions:
-        - does not depend on the run
-        - nothing relevant: 0
+        - independent of the run
+        - no relevant documents: 0
 
     Agrees with:
         trec_eval 10 ideal_dcg
@@ -32,8 +32,7 @@ class IdealDCG(DCG):
         Järvelin and Kekäläinen, TOIS 2002, section 2.2
 
     Example:
-        >>> from gainful import parse
-        >>> parse("idealDCG(discount=rank)").score([1, 0], unretrieved=[3])  # 3/1 + 1/2
+        >>> gainful.parse("idealDCG(discount=rank)").score([1, 0], unretrieved=[3])  # 3/1 + 1/2
         3.5
     """
 
@@ -54,25 +53,23 @@ def _discounted(lists: GainLists) -> Floats:
 
 
 def _length(lists: GainLists) -> int:
-    """The length of the longest list."""
     return int(lists.rank.max(initial=1))
 
 
 def _vectors(ideal: GainLists) -> Floats:
-    """The ideal DCG at every rank of the longest ideal list."""
     return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
 
 
 class NDCGRel(Graded):
-    """nDCG, averaged over the ranks of the documents that have a gain.
+    """nDCG averaged over the ranks of all documents with a gain.
 
     Formula:
         nDCGrel = (sum over documents found with a gain at rank i of nDCG@i + missed * nDCG) / n
 
-    n documents have a gain above 0, and missed of them are not in the list.
+    n documents have a gain above 0; missed of them are not in the list.
 
     Conventions:
-        - nDCG has linear gain and discount burges2005; without @ it goes to the end of both lists
+        - nDCG has linear gain and discount burges2005; nDCG without @ is at the end of both lists
         - no document with a gain above 0: undefined
 
     Agrees with:
@@ -84,13 +81,12 @@ class NDCGRel(Graded):
     Example:
         Found at rank 2, one missed: nDCG@2 and nDCG are both (1/log2 3) / (1 + 1/log2 3).
 
-        >>> from gainful import parse
-        >>> round(parse("nDCGrel").score([0, 1], unretrieved=[1]), 4)
+        >>> round(gainful.parse("nDCGrel").score([0, 1], unretrieved=[1]), 4)
         0.3869
     """
 
     name = "nDCGrel"
-    exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
+    exempt = {"swap": "nDCG is taken only at ranks of documents with a gain, and a moved document takes its rank along"}
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
@@ -103,27 +99,27 @@ class NDCGRel(Graded):
 
 
 def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
-    """The value of every row's vector at a rank; after the row's own length it stays as it is."""
+    """Return the value of each row's vector at a rank; it is constant after the row's length."""
     return np.asarray(vectors[row, np.minimum(rank, length[row]) - 1])
 
 
 class RNDCG(Graded):
-    """nDCG, averaged over the ranks at which the ideal list passes from one gain to the next.
+    """nDCG averaged over the last rank of each gain in the ideal list.
 
     Formula:
-        RnDCG = mean of nDCG@i over those ranks i, and of nDCG at the end of the list if it is longer than n + 1
+        RnDCG = mean of nDCG@i over these ranks i, and of nDCG at the end of the list if it is longer than n + 1
 
     n documents have a gain above 0. With 5 documents of gain 3 and 10 of gain 1, the ranks are 5 and 15.
 
     Conventions:
         - nDCG has linear gain and discount burges2005
-        - a list of n + 1 documents has no point at its end, as in trec_eval
+        - a list of n + 1 documents does not count at its end, as in trec_eval
         - no document with a gain above 0: undefined
 
     Agrees with:
         trec_eval Rndcg
     Differs from:
-        trec_eval -l, with which Rndcg is 0 where no document reaches that level, and otherwise unchanged
+        trec_eval -l, which sets Rndcg to 0 if no document reaches the level, and otherwise leaves it unchanged
 
     Reference:
         trec_eval, m_Rndcg.c
@@ -131,13 +127,12 @@ class RNDCG(Graded):
     Example:
         Gains 2 and 1: nDCG@1 = 1/2, nDCG@2 = (1 + 2/log2 3) / (2 + 1/log2 3).
 
-        >>> from gainful import parse
-        >>> round(parse("RnDCG").score([1, 2]), 4)
+        >>> round(gainful.parse("RnDCG").score([1, 2]), 4)
         0.6799
     """
 
     name = "RnDCG"
-    exempt = {"append": "the end of a longer list is one more point"}
+    exempt = {"append": "the end of a longer list adds a point to the mean"}
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
@@ -158,36 +153,35 @@ class RNDCG(Graded):
 
 
 class G(Graded):
-    """Buckley's G: every gain counts the less the more gain a user could have had by then.
+    """Buckley's G: gains discounted by the gain that the list has missed so far.
 
     Formula:
         G = sum over ranks i of G[i] / log2(2 + cost[i] - CG[i]), divided by the sum of all judged gains
 
-    CG[i] is the gain cumulated by rank i, and cost[i] = max(1, I[1]) + ... + max(1, I[i]) that of the ideal list, in
-    which every document costs at least 1.
+    CG[i] is the gain cumulated by rank i, and cost[i] = max(1, I[1]) + ... + max(1, I[i]) the gain cumulated by the
+    ideal list I, in which every document counts at least 1.
 
     Conventions:
         - no document with a gain above 0: undefined
-        - with binary gains it is binG
+        - binG is G with binary gains
 
     Agrees with:
         trec_eval G
     Differs from:
-        the help text of trec_eval, which does not say that a document costs at least 1
+        the help text of trec_eval, which omits that a document counts at least 1
 
     Reference:
         trec_eval, m_G.c
 
     Example:
-        Gains 0 and 2, ideal 2: after two ranks 2 + 1 could have been gained. 2 / log2(2 + 3 - 2) / 2.
+        Gains 0 and 2, ideal 2: the cost of two ranks is 2 + 1, so 2 / log2(2 + 3 - 2) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("G").score([0, 2]), 4)
+        >>> round(gainful.parse("G").score([0, 2]), 4)
         0.6309
     """
 
     name = "G"
-    exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
+    exempt = {"swap": "divisors depend on all gains above, so a gain for one document can cost others more"}
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
@@ -200,14 +194,14 @@ class G(Graded):
 
 
 class BinG(Binary):
-    """Buckley's G for relevant or not: every document found counts the less the more others stand above it.
+    """Buckley's G with binary relevance: relevant documents discounted by the non-relevant documents above them.
 
     Formula:
-        binG = 1/n * sum over relevant documents found of 1 / log2(2 + documents above it that are not relevant)
+        binG = 1/n * sum over relevant documents found of 1 / log2(2 + non-relevant documents above it)
 
     Conventions:
         - a relevant document that was not retrieved adds 0
-        - nothing relevant: undefined
+        - no relevant documents: undefined
 
     Agrees with:
         trec_eval binG
@@ -216,10 +210,9 @@ class BinG(Binary):
         trec_eval, m_binG.c
 
     Example:
-        One document that is not relevant above the second one found: (1/log2 2 + 1/log2 3) / 2.
+        One non-relevant document above the second relevant one: (1/log2 2 + 1/log2 3) / 2.
 
-        >>> from gainful import parse
-        >>> round(parse("binG").score([1, 0, 1]), 4)
+        >>> round(gainful.parse("binG").score([1, 0, 1]), 4)
         0.8155
     """
 

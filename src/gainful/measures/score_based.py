@@ -1,7 +1,6 @@
-"""Measures of the system's scores themselves, not only of the order that they make.
+"""Measures of the system's scores, not only of their order.
 
-And what all distances are made of: two scores of every document, both from 0 to 1, what the user said (URS) and what
-the system estimated (SRS).
+Also the base of distance measures: two scores per document from 0 to 1, the user's (URS) and the system's (SRS).
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from gainful.measures.base import LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
-#: Scores that differ by this much are the same: rounding does not decide on which side of a limit they lie.
+#: Tolerance for comparing scores with limits.
 ROUNDING = 1e-12
 
-#: What scores must be so that each way makes an SRS of them.
+#: Range of scores that each SRS can be made from: lowest, highest, description, hint.
 _NEEDED = {
-    "score": (0.0, 1.0, "from 0 to 1", "srs=minmax, max, ratio or exp bring them there"),
+    "score": (0.0, 1.0, "from 0 to 1", "srs=minmax, max, ratio or exp rescale them"),
     "minmax": (-np.finfo(np.float64).max, np.finfo(np.float64).max, "that are finite", None),
-    "max": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax takes any"),
-    "ratio": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax takes any"),
-    "exp": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax takes any"),
+    "max": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
+    "ratio": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
+    "exp": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
 }
 
 
 class Compared(NamedTuple):
-    """The documents that count, with both scores: first what the lists hold, by rank, then what they miss.
+    """The documents that count, with both scores: first retrieved ones by rank, then missed ones.
 
-    ``rank`` is that of the documents in the lists. ``documents`` is how many count of every query, ``rest`` how many of
-    these are not here because both of their scores are 0.
+    ``rank`` is for retrieved documents. ``documents`` is the number that count per query, ``rest`` the number of these
+    left out because both scores are 0.
     """
 
     row: Ints
@@ -47,12 +46,12 @@ class Compared(NamedTuple):
     rest: Ints
 
     def number(self, chosen: Bools) -> Ints:
-        """How many of the documents here each query has that are chosen."""
+        """Count the chosen documents of each query."""
         return np.bincount(self.row[chosen], minlength=self.documents.size)
 
 
 class _CutLists(NamedTuple):
-    """All documents down to the cutoff: the row and rank of each, and where each list starts."""
+    """The row and rank of all documents down to the cutoff, and the start of each list."""
 
     row: Ints
     rank: Ints
@@ -66,17 +65,17 @@ class _CutLists(NamedTuple):
         return cls(row, np.arange(1, row.size + 1) - start[row], start)
 
     def place(self, row: Ints, rank: Ints) -> Ints:
-        """Where the documents at some ranks stand among all."""
+        """Return the index of the documents at these ranks."""
         return self.start[row] + rank - 1
 
 
 class Estimating(Measure):
-    """A measure that compares the two scores of documents, and lists these parameters itself."""
+    """A measure that compares two scores per document; subclasses declare these parameters."""
 
     exempt = {
-        "perfect": "it asks for right estimates: an order can be right and what a rank is worth wrong",
-        "swap": "a document that moves up may become overestimated, or only then be one that counts",
-        "append": "a document without a judgment is one more that counts, and what srs=minmax relates others to",
+        "perfect": "a perfect order need not have correct estimates",
+        "swap": "a document that moves up may become overestimated, or start to count",
+        "append": "an added unjudged document counts, and changes the minimum of srs=minmax",
     }
 
     over, srs = cast("str | int", "retrieved+relevant"), "rank"
@@ -98,7 +97,7 @@ class Estimating(Measure):
             )
 
     def compared(self, block: Block) -> Compared:
-        """The documents that count, with their scores."""
+        """Return the documents that count, with their scores."""
         key = (self.over, self.srs, self.urs, self.srs_levels, self.urs_levels, self.rel, self.cutoff)
         return block.cached(("compared", *key), lambda: self._compare(block))
 
@@ -121,8 +120,8 @@ class Estimating(Measure):
                 worst = int(rest.argmin())
                 query = printable(block.graded.query_ids[block.queries[worst]])
                 raise InputError(
-                    f"{block.graded.source}: expected a collection of at least {count[worst]:,} documents, found "
-                    f"{self}: so many are retrieved or relevant for query '{query}'",
+                    f"{block.graded.source}: {self}: query '{query}' has {count[worst]:,} documents retrieved or "
+                    "relevant, more than the collection",
                     "over is the number of documents that the system searched",
                 )
         return Compared(
@@ -138,7 +137,7 @@ class Estimating(Measure):
         return block.cached(("cut lists", self.cutoff), lambda: _CutLists.of(block, self.cutoff))
 
     def _hits(self, block: Block) -> Documents:
-        """The judged documents in the lists that may have a URS and count."""
+        """Return the judged documents in the lists that count."""
         hits = block.hits
         counts = hits.rank <= self.cutoff
         if self.over == "relevant":
@@ -146,7 +145,7 @@ class Estimating(Measure):
         return Documents(hits.row[counts], hits.rank[counts], hits.grade[counts])
 
     def missed(self, block: Block) -> Documents:
-        """The documents not in the lists that count; ``rank`` is their place among all missed, best first."""
+        """Return the missed documents that count; ``rank`` is their rank among all missed, best first."""
         if self.over == "retrieved":
             return Documents(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         missed = block.missed_after(self.cutoff)
@@ -158,7 +157,6 @@ class Estimating(Measure):
         return np.maximum(grades, 0.0)
 
     def _srs(self, block: Block, row: Ints, rank: Ints) -> Floats:
-        """The estimate for the documents at some ranks."""
         if self.srs == "rank":
             by_rank = (self.cutoff - np.arange(0.0, float(rank.max(initial=0)))) / self.cutoff
             return np.asarray(by_rank[rank - 1])
@@ -167,7 +165,6 @@ class Estimating(Measure):
         return estimates if rank is lists.rank else np.asarray(estimates[lists.place(row, rank)])
 
     def _by_score(self, block: Block, lists: _CutLists) -> Floats:
-        """The estimate for all documents down to the cutoff."""
         scores: Floats = block.graded.score[block.graded.list_offsets[block.queries][lists.row] + lists.rank - 1]
         low, high, expected, hint = _NEEDED[self.srs]
         wrong = np.flatnonzero((scores < low) | (scores > high))
@@ -188,14 +185,14 @@ class Estimating(Measure):
 
 
 def _in_levels(scores: Floats, levels: int | None) -> Floats:
-    """The lower ends of equal parts of [0, 1], spread over [0, 1]."""
+    """Round scores down to equal parts of [0, 1], and spread these over [0, 1]."""
     if levels is None:
         return scores
     return np.minimum(np.floor(scores * levels + ROUNDING * levels), levels - 1.0) / (levels - 1.0)
 
 
 def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
-    """Scores relative to the highest of their list, and to the lowest or to 0."""
+    """Scale scores to the highest of their list, and to the lowest or to 0."""
     if not scores.size:
         return scores
     size = lists.start.size
@@ -204,34 +201,34 @@ def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
     high[filled] = np.maximum.reduceat(scores, lists.start[filled])
     if from_lowest:
         low[filled] = np.minimum.reduceat(scores, lists.start[filled])
-    # Halves, because the distance between two finite numbers need not be finite.
+    # Halves, because the difference between two finite numbers can overflow.
     spread, above = (high / 2 - low / 2)[lists.row], scores / 2 - (low / 2)[lists.row]
     same = spread == 0
     return np.where(same, 1.0 if from_lowest else 0.0, above / np.where(same, 1.0, spread))
 
 
-#: Lower than any exponent of a number.
+#: Below the exponent of any float.
 _LOWEST = -(1 << 12)
 
 
 class RelativeRelevance(Measure):
-    """Relative relevance: how well the system's scores match the user's grades.
+    """Relative relevance: the similarity of the system's scores and the user's grades.
 
     Formula:
         RelativeRelevance = sum of s u / sqrt(sum of s^2 * sum of u^2)
 
-    With coef=jaccard it is sum of s u / (sum of s^2 + sum of u^2 - sum of s u). The sums are over the retrieved
-    documents; s is a document's score, u its gain: the user's grade.
+    With coef=jaccard it is sum of s u / (sum of s^2 + sum of u^2 - sum of s u). Sums are over retrieved documents; s is
+    a document's score, u its gain (by default the user's grade).
 
     Conventions:
-        - the papers call it RR; here RR is reciprocal rank, as everywhere else
-        - unjudged documents and negative grades have u = 0; unjudged=condensed leaves unjudged documents out
-        - the order of the list does not count, the size of the scores does; a negative score counts as it is
-        - cosine: undefined where all scores or all gains of the list are 0; jaccard: where both are
-        - an error for runs without scores
+        - the papers call it RR, which here is reciprocal rank
+        - unjudged documents and negative grades have u = 0; unjudged=condensed removes unjudged documents
+        - scores count, including negative ones; the order of the list does not
+        - undefined if all scores or all gains of the list are 0; with coef=jaccard, if both are
+        - a run without scores is an error
 
     Agrees with:
-        scikit-learn cosine_similarity of the two vectors
+        scikit-learn cosine_similarity
 
     Reference:
         Borlund and Ingwersen, Measures of relative relevance and ranked half-life, SIGIR 1998; Järvelin and Kekäläinen,
@@ -240,8 +237,7 @@ class RelativeRelevance(Measure):
     Example:
         Scores 2 and 1, grades 1 and 2: (2 * 1 + 1 * 2) / sqrt(5 * 5).
 
-        >>> from gainful import evaluate
-        >>> result = evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, "RelativeRelevance")
+        >>> result = gainful.evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, "RelativeRelevance")
         >>> round(result.mean("RelativeRelevance"), 4)
         0.8
     """
@@ -250,8 +246,8 @@ class RelativeRelevance(Measure):
     bounds = (-1.0, 1.0)
     needs = frozenset({"scores"})
     exempt = {
-        "perfect": "a perfect order does not make the scores like the grades",
-        "append": "the score of an unjudged document stands beside a grade of 0",
+        "perfect": "scores in perfect order need not be proportional to the grades",
+        "append": "an added unjudged document has a score but gain 0",
     }
     gain: Gain = LINEAR
     coef: str = "cosine"
@@ -263,7 +259,7 @@ class RelativeRelevance(Measure):
         lists, (row, scores) = block.gain_lists(self.gain, self.rel, self.level), block.list_scores
         places = np.concatenate(([0], np.cumsum(block.retrieved)))[lists.row] + lists.rank - 1
         of_scores, of_gains = _exponents(row, scores, block.size), _exponents(lists.row, lists.gain, block.size)
-        if self.coef == "jaccard":  # it is the same only if both are divided by the same
+        if self.coef == "jaccard":  # unchanged only if both are divided by the same number
             of_scores = of_gains = np.maximum(of_scores, of_gains)
         s, u = _scaled(row, scores, of_scores), _scaled(lists.row, lists.gain, of_gains)
         with np.errstate(invalid="ignore"):
@@ -275,7 +271,7 @@ class RelativeRelevance(Measure):
 
 
 def _exponents(row: Ints, values: Floats, size: int) -> Ints:
-    """The power of 2 just above the largest value of every row; a very low one where there is none but 0."""
+    """Return the power of 2 just above the largest value of each row; a very low one if all are 0."""
     exponents = np.full(size, _LOWEST)
     if row.size:
         starts = np.flatnonzero(np.diff(row, prepend=-1))
@@ -285,36 +281,35 @@ def _exponents(row: Ints, values: Floats, size: int) -> Ints:
 
 
 def _scaled(row: Ints, values: Floats, exponents: Ints) -> Floats:
-    """Values divided by powers of 2, which is exact, where their squares would be too large or too small."""
+    """Divide values by powers of 2, which is exact, if their squares would overflow or underflow."""
     shift = np.where(np.abs(exponents) > 300, exponents, 0)[row]
     return np.ldexp(values, -shift) if shift.any() else values
 
 
 class SwetsE(Measure):
-    """Swets's E: how far the scores of relevant and of non-relevant documents lie apart.
+    """Swets's E: the separation between the scores of relevant and non-relevant documents.
 
     Formula:
         SwetsE = (m1 - m2) / ((s1 + s2) / 2)
 
-    m1 and s1 are mean and standard deviation of the scores of the relevant documents, m2 and s2 of the others.
+    m1 and s1 are the mean and standard deviation of the scores of relevant documents, m2 and s2 of non-relevant ones.
 
     Conventions:
-        - over the retrieved documents that are judged
-        - the deviation is that of these documents themselves: the mean square is divided by their number
-        - undefined where there are none of a kind, or no deviation at all
-        - higher is better; 0 where both have the same mean, below 0 where the relevant ones have less
+        - only retrieved judged documents count
+        - population standard deviations: the sum of squares is divided by the number of documents
+        - undefined without relevant or non-relevant documents, or if both deviations are 0
+        - higher is better; 0 if the means are equal, negative if relevant documents have lower scores
         - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-        - an error for runs without scores
+        - a run without scores is an error
 
     Reference:
         Swets, Effectiveness of Information Retrieval Methods, 1967
 
     Example:
-        Relevant 5 and 3, others 2 and 0: means 4 and 1, deviations 1 and 1.
+        Relevant documents score 5 and 3, others 2 and 0: means 4 and 1, deviations 1 and 1.
 
-        >>> from gainful import evaluate
         >>> qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 0}}
-        >>> evaluate(qrels, {"q": {"a": 5.0, "b": 3.0, "c": 2.0, "d": 0.0}}, "SwetsE").mean("SwetsE")
+        >>> gainful.evaluate(qrels, {"q": {"a": 5.0, "b": 3.0, "c": 2.0, "d": 0.0}}, "SwetsE").mean("SwetsE")
         3.0
     """
 
@@ -322,8 +317,8 @@ class SwetsE(Measure):
     bounds = (-math.inf, math.inf)
     needs = frozenset({"scores"})
     exempt = {
-        "perfect": "it is about the distance of scores, and needs documents that are not relevant",
-        "swap": "a higher score for a relevant document can spread the scores more than it lifts their mean",
+        "perfect": "it measures distances of scores, and requires non-relevant documents",
+        "swap": "a higher score for a relevant document can raise the deviation more than the mean",
     }
     rel: float | None = None
     level: float | None = None
@@ -338,7 +333,7 @@ class SwetsE(Measure):
 
 
 class _Spread(NamedTuple):
-    """The mean and the deviation of scores, row by row; NaN where there are none."""
+    """The mean and the standard deviation of scores per row; NaN without scores."""
 
     mean: Floats
     deviation: Floats
@@ -349,7 +344,7 @@ class _Spread(NamedTuple):
         first = np.zeros(size)
         starts = ordinal_in_row(row) == 1
         first[row[starts]] = scores[starts]
-        # Distances from one of the scores: equal scores deviate by exactly 0, whatever their mean is rounded to.
+        # Distances from the first score, so that equal scores deviate by exactly 0.
         with np.errstate(invalid="ignore"):
             distance = scores - first[row]
             mean = ratios(np.bincount(row, distance, minlength=size), count)

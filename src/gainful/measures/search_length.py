@@ -1,8 +1,7 @@
-"""How far a user has to read: search length, half-life, and normalised recall and precision.
+"""Search length, half-life, and normalised recall and precision.
 
-Lengths have no worst value, and lower is better; the normalised ones say where a ranking of the collection lies
-between the best one and the worst. K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare
-cumulated gain with them.
+For lengths, lower is better and no value is the worst. K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section
+2.4, compare cumulated gain with these measures.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.contingency import RankedCollection, collection_size
 
-_ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
+_ANYWHERE = "relevant documents not retrieved are expected in the middle of a smaller rest"
 
 
 class _OfRanks(RankedCollection):
-    """A measure of the sum of the ranks, or of their logarithms."""
-
     N: int | None = None
     unretrieved: str = "expected"
     tied: str = "policy"
@@ -38,70 +35,67 @@ class ASL(_OfRanks):
         ASL = (sum of the ranks of all relevant documents) / n, n = relevant judged documents
 
     Conventions:
-        - a relevant document that was not retrieved stands anywhere after the m retrieved ones: it has rank
-          (m + 1 + N) / 2, N the size of the collection; with unretrieved=bottom such documents have the last ranks
-        - without N a relevant document that was not retrieved makes it undefined; nothing relevant: undefined
-        - tied=expected gives documents of equal score the mean of their ranks
-        - there is no worst value: missing=zero and undefined=zero leave the query out
+        - relevant documents not retrieved have their expected rank after the m retrieved ones, (m + 1 + N) / 2, where N
+          is the size of the collection; with unretrieved=bottom, the last ranks
+        - undefined without relevant documents, or if one was not retrieved and N is not given
+        - tied=expected gives documents with equal scores the mean of their ranks
+        - no worst value: missing=zero and undefined=zero exclude the query
 
     Reference:
         Losee, Text Retrieval and Filtering, 1998; Järvelin and Kekäläinen, TOIS 2002, section 2.4
 
     Example:
-        Relevant at ranks 1 and 3, one missed: its rank is (4 + 1 + 10) / 2 = 7.5 of 10.
+        Relevant documents at ranks 1 and 3, one missed: its expected rank is (4 + 1 + 10) / 2 = 7.5.
 
-        >>> from gainful import parse
-        >>> round(parse("ASL(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        >>> round(gainful.parse("ASL(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
         3.8333
-        >>> parse("ASL").score([2, 0, 1, 0])
+        >>> gainful.parse("ASL").score([2, 0, 1, 0])
         2.0
     """
 
     name = "ASL"
     better = "lower"
     bounds = (1.0, math.inf)
-    exempt = {"append": f"with a longer list {_ANYWHERE}"}
+    exempt = {"append": f"in a longer list, {_ANYWHERE}"}
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
 
 
 class ESL(RankedCollection):
-    """Expected search length: how many documents in vain until n relevant ones are found.
+    """Expected search length: non-relevant documents read until n relevant ones are found.
 
     Formula:
-        ESL = j + i s / (r + 1); with count=all n more
+        ESL = j + i s / (r + 1); with count=all, plus n
 
-    Documents of equal score are one level. The n-th relevant document is found in the final level, which has r relevant
-    and i non-relevant documents; j non-relevant documents come before it, and s relevant ones are still needed there.
+    Documents with equal scores form a level. The n-th relevant document is in the final level, which has r relevant and
+    i non-relevant documents; j non-relevant documents come before it, and s relevant ones are needed in it.
 
     Conventions:
-        - n is 1 unless given; fewer than n relevant documents: undefined
-        - count=all counts the n relevant documents, too
-        - what was not retrieved is the last level: it has N minus the m retrieved documents, N the size of the
-          collection; without N it is undefined where n is only reached there
-        - unretrieved=bottom puts the relevant ones at the very end of that level
-        - tied=policy has no levels: the policy orders equal scores, and j is what comes before
+        - n is 1 by default; fewer than n relevant documents: undefined
+        - count=all also counts the n relevant documents
+        - the N - m documents not retrieved form the last level, where N is the size of the collection and m the number
+          retrieved; without N, undefined if n is reached only there
+        - unretrieved=bottom puts relevant documents at the end of that level
+        - with tied=policy there are no levels: the policy breaks ties, and ESL is j
         - unjudged documents are not relevant
-        - there is no worst value: missing=zero and undefined=zero leave the query out
+        - no worst value: missing=zero and undefined=zero exclude the query
 
     Reference:
-        Cooper, Expected search length, American Documentation 19, 1968; with count=all as Järvelin and Kekäläinen,
-        TOIS 2002, section 2.4, describe it
+        Cooper, Expected search length, American Documentation 19, 1968; for count=all, Järvelin and Kekäläinen 2002
 
     Example:
-        One non-relevant document, then four of equal score, two of them relevant: 1 + 2 * 1 / (2 + 1).
+        One non-relevant document, then four with equal scores, two of them relevant: 1 + 2 * 1 / (2 + 1).
 
-        >>> from gainful import evaluate
         >>> scores = {"a": 2.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0}
-        >>> round(evaluate({"q": {"b": 1, "e": 1}}, {"q": scores}, "ESL").mean("ESL"), 4)
+        >>> round(gainful.evaluate({"q": {"b": 1, "e": 1}}, {"q": scores}, "ESL").mean("ESL"), 4)
         1.6667
     """
 
     name = "ESL"
     better = "lower"
     bounds = (0.0, math.inf)
-    exempt = {"append": f"with a longer list {_ANYWHERE}"}
+    exempt = {"append": f"in a longer list, {_ANYWHERE}"}
     n: int = 1
     count: str = "nonrelevant"
     N: int | None = None
@@ -127,12 +121,11 @@ class ESL(RankedCollection):
         return scores + (self.n if self.count == "all" else 0)
 
     def _length(self, before: Ints, length: Ints, relevant: Ints, needed: Ints) -> Floats:
-        """Documents in vain: those before the final level, and those expected in it."""
+        """Return the non-relevant documents before the final level plus those expected in it."""
         return np.asarray(before + (length - relevant) * needed / (relevant + 1.0))
 
     def _final_levels(self, block: Block) -> tuple[Ints, tuple[Ints, Ints], Ints, Ints]:
-        """Where the n-th relevant document was retrieved: the row, how many documents and how many relevant ones come
-        before its level, how many documents the level has, and how many relevant ones."""
+        """Return the row, the counts before the final level (all, relevant), and those in it, if it was retrieved."""
         places = self._places(block)
         starts = np.flatnonzero((np.diff(places.row, prepend=-1) != 0) | (np.diff(places.first, prepend=-1) != 0))
         sizes = np.diff(starts, append=places.row.size)
@@ -143,37 +136,36 @@ class ESL(RankedCollection):
 
 
 class RankedHalfLife(Graded):
-    """Ranked half-life: the rank by which a list has given half of its gain.
+    """Ranked half-life: the rank at which a list reaches half of its total gain.
 
     Formula:
         RankedHalfLife = (i - 1) + (T / 2 - CG[i - 1]) / G[i]
 
-    T is the gain of the whole list, i the first rank with CG[i] >= T / 2, G[i] the gain there.
+    T is the gain of the whole list, i the first rank with CG[i] >= T / 2, and G[i] its gain.
 
     Conventions:
-        - only what the list gives counts: a list with little gain can have it early
-        - the gain of a document is spread over its rank, so that the value is not a whole number in general
+        - relative to the list's own gain: a list with little gain can have a short half-life
+        - interpolated within rank i, so generally not an integer
         - unjudged documents and negative grades have gain 0
-        - no gain in the list: undefined
-        - there is no worst value: missing=zero and undefined=zero leave the query out
+        - no documents with a gain in the list: undefined
+        - no worst value: missing=zero and undefined=zero exclude the query
 
     Reference:
         Borlund and Ingwersen, Measures of relative relevance and ranked half-life, SIGIR 1998
 
     Example:
-        The list gains 16; half of it is reached at rank 3: 2 + (8 - 5) / 3.
+        The total gain is 16, half of it is reached at rank 3: 2 + (8 - 5) / 3.
 
-        >>> from gainful import parse
-        >>> parse("RankedHalfLife").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
+        >>> gainful.parse("RankedHalfLife").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
         3.0
     """
 
     name = "RankedHalfLife"
     better = "lower"
     bounds = (0.0, math.inf)
-    exempt = {"perfect": "a list that holds less has half of it sooner"}
+    exempt = {"perfect": "a list with less gain reaches half of it sooner"}
 
-    #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
+    #: Tolerance for sums that equal T/2 apart from rounding: the next rank with a gain could be far away.
     _ROUNDING = 1e-12
 
     def compute(self, block: Block) -> Floats:
@@ -181,7 +173,7 @@ class RankedHalfLife(Graded):
         scores = np.full(block.size, np.nan)
         if not lists.row.size:
             return scores
-        # Only the ranks with a gain, closed up: row by row the first, the second, ...
+        # Only ranks with a gain, as columns: the first, the second, ...
         place = ordinal_in_row(lists.row) - 1
         gains = np.zeros((block.size, int(place.max()) + 1))
         gains[lists.row, place] = lists.gain
@@ -194,11 +186,11 @@ class RankedHalfLife(Graded):
         return scores
 
 
-_EXEMPT = {"append": "a longer list leaves less for what it misses; without N it is a larger collection"}
+_EXEMPT = {"append": "a longer list leaves fewer ranks for missed documents; without N it is a larger collection"}
 
 
 class NormRecall(_OfRanks):
-    """Normalised recall: the chance that a relevant document stands before a non-relevant one (the ROC area).
+    """Normalised recall: the probability that a relevant document ranks above a non-relevant one (ROC AUC).
 
     Formula:
         NormRecall = 1 - (sum of the ranks of all relevant documents - n (n + 1) / 2) / (n (N - n))
@@ -206,15 +198,14 @@ class NormRecall(_OfRanks):
     N is the size of the collection, n the number of relevant documents.
 
     Conventions:
-        - a relevant document that was not retrieved stands anywhere after the m retrieved ones: it has rank
-          (m + 1 + N) / 2; with unretrieved=bottom such documents have the last ranks
-        - without N the list is taken for the whole collection, and a relevant document that was not retrieved makes it
-          undefined
-        - tied=expected gives documents of equal score the mean of their ranks
-        - nothing relevant, or the whole collection: undefined
+        - relevant documents not retrieved have their expected rank after the m retrieved ones, (m + 1 + N) / 2; with
+          unretrieved=bottom, the last ranks
+        - without N, the list is the whole collection; undefined if a relevant document was not retrieved
+        - tied=expected gives documents with equal scores the mean of their ranks
+        - no relevant documents, or only relevant ones in the collection: undefined
 
     Agrees with:
-        scikit-learn roc_auc_score over all documents of the collection (tied=expected)
+        scikit-learn roc_auc_score over all documents in the collection (tied=expected)
 
     Reference:
         Rocchio, Document retrieval systems, 1966; Salton and McGill, Introduction to Modern Information Retrieval, 1983
@@ -222,8 +213,7 @@ class NormRecall(_OfRanks):
     Example:
         Ranks 1 and 3 of 5 instead of 1 and 2: 1 - (4 - 3) / (2 * 3).
 
-        >>> from gainful import parse
-        >>> round(parse("NormRecall(N=5)").score([2, 0, 1, 0]), 4)
+        >>> round(gainful.parse("NormRecall(N=5)").score([2, 0, 1, 0]), 4)
         0.8333
     """
 
@@ -237,7 +227,7 @@ class NormRecall(_OfRanks):
 
 
 class NormPrecision(_OfRanks):
-    """Normalised precision: as normalised recall, but by the logarithms of ranks, so that the top counts most.
+    """Normalised precision: normalised recall with logarithms of ranks, which emphasise the top.
 
     Formula:
         NormPrecision = 1 - (sum of ln(rank) of all relevant documents - ln n!) / ln C(N, n)
@@ -245,12 +235,11 @@ class NormPrecision(_OfRanks):
     N is the size of the collection, n the number of relevant documents, C(N, n) = N! / (n! (N - n)!).
 
     Conventions:
-        - a relevant document that was not retrieved stands anywhere after the m retrieved ones: its ln(rank) is the
-          mean of ln j for j = m + 1 to N; with unretrieved=bottom such documents have the last ranks
-        - without N the list is taken for the whole collection, and a relevant document that was not retrieved makes it
-          undefined
-        - tied=expected gives documents of equal score the mean of the logarithms of their ranks
-        - nothing relevant, or the whole collection: undefined
+        - relevant documents not retrieved have their expected ln(rank) after the m retrieved ones, the mean of ln j for
+          j = m + 1 to N; with unretrieved=bottom, the last ranks
+        - without N, the list is the whole collection; undefined if a relevant document was not retrieved
+        - tied=expected gives documents with equal scores the mean of the logarithms of their ranks
+        - no relevant documents, or only relevant ones in the collection: undefined
 
     Reference:
         Rocchio, Document retrieval systems, 1966; Salton and McGill, Introduction to Modern Information Retrieval, 1983
@@ -258,8 +247,7 @@ class NormPrecision(_OfRanks):
     Example:
         Ranks 1 and 3 of 5: 1 - (ln 3 - ln 2) / ln 10.
 
-        >>> from gainful import parse
-        >>> round(parse("NormPrecision(N=5)").score([2, 0, 1, 0]), 4)
+        >>> round(gainful.parse("NormPrecision(N=5)").score([2, 0, 1, 0]), 4)
         0.8239
     """
 
@@ -275,7 +263,7 @@ class NormPrecision(_OfRanks):
         first, end = places.first[shared], places.last[shared]
         logs[shared] = (factorials[end] - factorials[first - 1]) / (end - first + 1.0)
         worse = np.bincount(places.row, logs, minlength=block.size) - factorials[base]
-        # The relevant documents that were not retrieved.
+        # Relevant documents not retrieved.
         if size is None:
             worse[missed > 0] = np.nan
         elif self.unretrieved == "bottom":
@@ -290,16 +278,15 @@ class NormPrecision(_OfRanks):
             else _log_falling(size, int(base.max(initial=0)))[base]
         )
         length = block.retrieved if size is None else size
-        # Between the best and the worst ranking; only rounding could make it more or less.
+        # Clip rounding errors beyond the best and the worst ranking.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
 
 
 def _log_factorials(highest: int) -> Floats:
-    """ln 0!, ln 1!, ..., ln highest!"""
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, highest + 1.0)))))
 
 
 def _log_falling(size: int, most: int) -> Floats:
-    """ln(N! / (N - i)!) for i = 0 to ``most``: added up, because the difference of large factorials has lost digits."""
+    """Return ln(N! / (N - i)!) for i = 0 to ``most``, as a sum: subtracting large log factorials loses digits."""
     return np.concatenate(([0.0], np.cumsum(np.log(size - np.arange(float(most))))))

@@ -1,4 +1,4 @@
-"""Measures of sessions: their base class, and the block of judged sessions that they see as arrays."""
+"""The base class of session measures, and blocks of judged sessions as arrays."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ from gainful.policy import Policy
 
 
 class SessionDocuments(NamedTuple):
-    """The documents that have a grade, by turn, then by rank."""
+    """The documents with a grade, by turn, then by rank."""
 
-    place: Ints  # among all documents that the block's sessions show
+    place: Ints  # index among all documents shown in the block
     turn: Ints
     rank: Ints
-    item: Ints  # the judged item, -1 where only the appearance itself has a grade
+    item: Ints  # the judged item, -1 if only the log has a grade
     grade: Floats
 
 
 class SessionBlock(HasCache):
-    """Some sessions. Turns are numbered through the block; ranks and positions count from 1.
+    """Some sessions. Turns are numbered across the block; ranks and positions count from 1.
 
-    ``queries`` is each session's number of turns; they are ``turn_offsets[i] : turn_offsets[i + 1]``. Each turn has a
-    ``session`` and a ``position`` in it; ``shown``, its number of documents; ``judged_query`` whose judgments apply, or
-    -1; ``scanned``, how far the user looked, or -1 if unknown; ``cost``, or NaN if unknown.
-
-    ``documents`` have a grade: from the judgments, or their own, which takes precedence.
+    By session: ``queries`` number of turns; these are ``turn_offsets[i] : turn_offsets[i + 1]``. By turn:
+    ``session``; ``position`` in it; ``shown`` number of documents; ``judged_query`` whose judgments apply, or -1;
+    ``scanned`` recorded depth, or -1; ``cost`` recorded cost, or NaN.
+    ``documents`` are those with a grade, from the log or else from the judgments.
     """
 
     def __init__(self, judged: Judged, sessions: RankedSessions, first: int, end: int, threads: int = 1) -> None:
@@ -63,7 +62,7 @@ class SessionBlock(HasCache):
         self.list_offsets: Ints = offsets - offsets[0]
         self.shown: Ints = np.diff(offsets)
         self._rows = slice(int(offsets[0]), int(offsets[-1]))
-        self._whole: SessionBlock | None = None  # of a condensed block, all that was shown
+        self._whole: SessionBlock | None = None  # the original of a condensed block
         self._cache = {}
 
     @cached_property
@@ -75,12 +74,12 @@ class SessionBlock(HasCache):
         if has_repeats and sessions.is_unchecked:
             refuse_repeats(sessions)
         given = sessions.grade[rows]
-        if given.size:  # an appearance with a grade of its own need not be of a judged document
+        if given.size:  # a document with a grade in the log need not be judged
             items, has_grade = np.full(given.size, -1), ~np.isnan(given)
             items[place], has_grade[place] = item, True
             place = np.flatnonzero(has_grade)
             turn, item = np.repeat(np.arange(self.session.size), self.shown)[place], items[place]
-        # One grade more, NaN, which -1 finds.
+        # Append NaN as the grade of item -1.
         grade = self.judged.cached("grade or none", lambda: np.append(self.judged.grade, np.nan))[item]
         if given.size:
             grade = np.where(np.isnan(given[place]), grade, given[place])
@@ -91,7 +90,7 @@ class SessionBlock(HasCache):
 
     @cached_property
     def is_judged(self) -> Bools:
-        """Which sessions have a judged turn, or a document with a grade of its own."""
+        """Whether each session has a judged turn, or a document with a grade in the log."""
         judged = judged_sessions(self.turn_offsets, self.judged_query)
         if self.sessions.grade.size:
             judged[self.session[self.documents.turn]] = True
@@ -99,7 +98,7 @@ class SessionBlock(HasCache):
 
     @cached_property
     def is_judged_turn(self) -> Bools:
-        """Which turns are judged: where judgments are by query those that have some, else all of judged sessions."""
+        """Whether each turn is judged: with judgments by query if it has some, else if its session is judged."""
         if self.sessions.judged_by != "query":
             return np.asarray(self.is_judged[self.session])
         judged = self.judged_query >= 0
@@ -109,16 +108,16 @@ class SessionBlock(HasCache):
 
     @cached_property
     def is_last_turn(self) -> Bools:
-        """Which turns are the last of their session."""
+        """Whether each turn is the last of its session."""
         return np.asarray(np.diff(self.session, append=-1) != 0)
 
     def seen_by(self, measure: Measure) -> SessionBlock:
-        """The sessions as a measure sees them: as they are, or without what has no grade."""
+        """Return the block that a measure uses: as it is, or condensed."""
         return self.condensed if condenses(measure, self.judged.policy) else self
 
     @cached_property
     def condensed(self) -> SessionBlock:
-        """The same sessions without the documents that have no grade, ranks closed up."""
+        """The same sessions without ungraded documents, renumbering ranks."""
         documents = self.documents
         block = copy.copy(self)
         block.shown = np.bincount(documents.turn, minlength=self.session.size)
@@ -128,7 +127,7 @@ class SessionBlock(HasCache):
         return block
 
     def parts(self, cells: Ints) -> Iterator[tuple[slice, SessionBlock]]:
-        """The block in pieces that need few cells each; ``cells`` is what each session needs."""
+        """Yield the block in parts of limited size; ``cells`` is the size of each session."""
         for chosen in _slices(cells, CELLS):
             is_whole = chosen.stop - chosen.start == self.size
             yield chosen, self if is_whole else self._part(chosen.start, chosen.stop)
@@ -147,7 +146,7 @@ class SessionBlock(HasCache):
         return block
 
     def is_repeat(self, cutoff: int | None, scan: str) -> Bools:
-        """Which documents have been seen before in their session, as far as each turn is looked at."""
+        """Return whether each document was seen earlier in its session, within the depth of each turn."""
         return self.cached(("is_repeat", cutoff, scan), lambda: self._repeats(scan_depths(self, cutoff, scan)))
 
     def _repeats(self, depth: Ints) -> Bools:
@@ -164,7 +163,7 @@ class SessionBlock(HasCache):
         return np.asarray(is_repeat[self.documents.place])
 
     def gaining(self, gains: Floats | Bools, depth: Ints, cutoff: int | None, scan: str, repeats: str) -> Ints:
-        """The documents with a gain that are looked at, with ``repeats=first`` where they come for the first time."""
+        """Select documents with a gain within the depth; with ``repeats=first``, only first occurrences."""
         documents, counts = self.documents, gains != 0
         if depth.size and int(depth.min()) < int(self.shown.max()):
             counts &= documents.rank <= depth[documents.turn]
@@ -173,30 +172,30 @@ class SessionBlock(HasCache):
         return np.flatnonzero(counts)
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Bools:
-        """Which of the documents are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
+        """Return whether each document is relevant: grade above 0, at least ``rel``, or exactly ``level``."""
         return self.cached(("relevant", rel, level), lambda: is_relevant(self.documents.grade, rel, level))
 
     def gains(self, gain: Gain, rel: float | None = None, level: float | None = None) -> Floats:
-        """The gain of each of the documents. ``rel`` and ``level`` set all others to 0."""
+        """Return the gain of each document. ``rel`` and ``level`` set other gains to 0."""
 
-        def made() -> Floats:
-            gains = gain.of_grades(self.documents.grade, self.scale)
-            return gains if rel is None and level is None else np.where(self.relevant(rel, level), gains, 0.0)
+        def gains() -> Floats:
+            found = gain.of_grades(self.documents.grade, self.scale)
+            return found if rel is None and level is None else np.where(self.relevant(rel, level), found, 0.0)
 
-        return self.cached(("gains", gain, rel, level), made)
+        return self.cached(("gains", gain, rel, level), gains)
 
 
 def session_blocks(
     judged: Judged, sessions: RankedSessions, threads: int = 1, cells: int = CELLS
 ) -> Iterator[tuple[slice, SessionBlock]]:
-    """All sessions in blocks of few documents and turns: which they are, and their block."""
+    """Yield all sessions in blocks with limited numbers of documents and turns, with their indices."""
     needed = (sessions.list_offsets + np.arange(sessions.list_offsets.size))[sessions.sessions.turn_offsets]
     for chosen in _slices(np.diff(needed), cells):
         yield chosen, SessionBlock(judged, sessions, chosen.start, chosen.stop, threads)
 
 
 def _slices(cells: Ints, most: int) -> Iterator[slice]:
-    """Sessions one after the other that need at most so many cells together, but at least one."""
+    """Yield consecutive sessions with at most ``most`` cells in total, but at least one session."""
     needed, first = offsets_of(cells), 0
     while first < cells.size:
         end = max(first + 1, int(np.searchsorted(needed, needed[first] + most, "right")) - 1)
@@ -204,25 +203,25 @@ def _slices(cells: Ints, most: int) -> Iterator[slice]:
         first = end
 
 
-#: Nobody looks further: a depth that stands for the whole list, with which sums stay whole numbers.
+#: A depth that means the whole list, and whose sums remain exact integers.
 WHOLE = 1 << 40
 
 
 class SessionMeasure(Measure):
-    """The definition of a number for one session. Its fields are its parameters, as those of any measure."""
+    """The definition of a score for one session. Its fields are its parameters."""
 
     unit: ClassVar[str] = "session"
 
     @abstractmethod
     def compute_sessions(self, block: SessionBlock) -> Floats:
-        """One score for every session of the block; NaN where the formula divides by 0."""
+        """Return one score per session of the block; NaN if the formula divides by 0."""
 
     def check_sessions(self, sessions: RankedSessions) -> None:
-        """Refuses sessions that the measure has no value for."""
+        """Reject sessions for which the measure is not defined."""
 
     def compute(self, block: Block) -> Floats:
-        """Refused: a single list is no session."""
-        raise UsageError(f"{self}: expected sessions, found single queries", "gainful.evaluate_sessions evaluates them")
+        """Raise UsageError, because a single list is not a session."""
+        raise UsageError(f"{self}: requires sessions, not single queries", "use gainful.evaluate_sessions")
 
     def score_session(
         self,
@@ -232,10 +231,10 @@ class SessionMeasure(Measure):
         scale: float | None = None,
         **policy: Any,
     ) -> float:
-        """The raw score of one session, given as the grades of each query's list; None is an unjudged document.
+        """Return the raw score of one session, given as the grades of each query's list; None is an unjudged document.
 
-        All documents are different; ``unretrieved`` are the grades of judged documents that no list holds. Further
-        arguments are the policy's.
+        All documents are distinct; ``unretrieved`` are grades of judged documents in no list. Further arguments are
+        passed to the policy.
 
         >>> from gainful.measures.catalog import parse
         >>> parse("QueriesToFirst").score_session([[0, None], [0, 2]])
@@ -247,7 +246,7 @@ class SessionMeasure(Measure):
         turns = list(enumerate(lists))
         judged = {f"{q}-{r}": grade for q, turn in turns for r, grade in enumerate(turn) if grade is not None}
         judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
-        # Judgments are never empty; a missed document of grade 0 changes no score.
+        # Judgments must not be empty; a missed document of grade 0 changes no score.
         qrels = Qrels.from_dict({"session": judged or {"none": 0}}, scale=scale)
         documents = [[f"{q}-{r}" for r in range(len(turn))] for q, turn in turns]
         block = hand_made(qrels, {"session": documents}, **policy)
@@ -256,13 +255,13 @@ class SessionMeasure(Measure):
 
 
 def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:
-    """How far each turn is looked at: k documents, or as far as was recorded. ``WHOLE`` is the whole list."""
+    """Return the depth of each turn: k, or the recorded depth. ``WHOLE`` is the whole list."""
     depth = np.full(block.session.size, min(cutoff or WHOLE, WHOLE))
     return depth if scan == "k" else np.where(block.scanned >= 0, np.minimum(block.scanned, WHOLE), depth)
 
 
 def count_positions(depth: Ints, shown: Ints, short: str) -> Ints:
-    """How many positions each turn has in the session: ``short`` says what becomes of lists that end before."""
+    """Return the number of positions of each turn; ``short`` sets the number for short lists."""
     if short == "pad":
         return depth
     least = 0 if short == "asis" else int(short.removeprefix("min:"))
@@ -270,13 +269,13 @@ def count_positions(depth: Ints, shown: Ints, short: str) -> Ints:
 
 
 def before_turn(counts: Ints, turn_offsets: Ints, session: Ints) -> Ints:
-    """The sum of the counts of all earlier turns of the same session."""
+    """Return the sum of counts over earlier turns of the same session."""
     total = offsets_of(counts)
     return np.asarray(total[:-1] - total[turn_offsets[:-1]][session])
 
 
 def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Sequence[SessionMeasure]) -> None:
-    """Refuses measures that do not fit the judgments or the sessions."""
+    """Reject measures that are not defined for the judgments or the sessions."""
     levels = judged.levels
     if ranked.grade.size:
         levels = np.unique(np.concatenate((levels, ranked.grade[~np.isnan(ranked.grade)])))
@@ -286,20 +285,20 @@ def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Seq
 
 
 def raw_session_scores(block: SessionBlock, measures: Sequence[SessionMeasure]) -> Floats:
-    """Measures x sessions of a block, NaN where a formula is undefined."""
+    """Return measures x sessions of a block; NaN if a formula is undefined."""
     scores = np.empty((len(measures), block.size))
     for i, measure in enumerate(measures):
         values = np.asarray(measure.compute_sessions(block.seen_by(measure)), np.float64)
         if values.shape != (block.size,) or np.isinf(values).any():
             raise UsageError(
-                f"{measure}: expected compute_sessions to return one finite score (or NaN) a session, found {values!r}"
+                f"{measure}: expected compute_sessions to return a finite score (or NaN) per session, found {values!r}"
             )
         scores[i] = values
     return scores
 
 
 def hand_made(qrels: Qrels, lists: Mapping[str, Sequence[Sequence[str]]], **policy: Any) -> SessionBlock:
-    """A block of sessions that are judged by their ids, from lists of documents."""
+    """Create a block of sessions, judged by session ID, from lists of documents."""
     judged = Judged(qrels, Policy(**policy))
     ranked = rank_sessions(judged, sessions_from_lists(lists), "session")
     return SessionBlock(judged, ranked, 0, len(lists))

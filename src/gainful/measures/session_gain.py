@@ -1,4 +1,4 @@
-"""Cumulated gain of sessions: sDCG and nsDCG, their ideal sessions, and their vectors by position.
+"""Cumulated gain of sessions: sDCG and nsDCG, with their ideal sessions and vectors.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
 multiple-query IR sessions, ECIR 2008; the vectors are in section 3.3.
@@ -7,7 +7,6 @@ multiple-query IR sessions, ECIR 2008; the vectors are in section 3.3.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -31,30 +30,30 @@ from gainful.notation import printable
 
 _LINEAR = Gain("linear")
 
-#: Ratios that exceed 1 by less than this are 1.
+#: Ratios that exceed 1 by less than this are rounded to 1.
 _ROUNDING = 1e-12
 
 
 class IdealLists:
-    """The ideal list of every judged query, and its discounted gain down to every rank. A query of -1 has none.
+    """The ideal list of each judged query, with its discounted gain down to each rank.
 
-    ``lengths`` has one entry more, which -1 finds.
+    A query of -1 has an empty list: the last entry of ``lengths`` is 0.
     """
 
     def __init__(self, lists: GainLists, divisors: Floats) -> None:
         self._gain = lists.gain
         self._starts = np.append(lists.offsets[:-1], 0)
         self.lengths: Ints = np.append(np.diff(lists.offsets), 0)
-        # 0 comes first: what no document has given.
+        # The leading 0 is the total of no documents.
         self._totals = np.append(0.0, running_sums(lists.offsets, lists.gain / divisors[lists.rank - 1]))
 
     def total(self, query: Ints, depth: Ints) -> Floats:
-        """The discounted gain of each query's ideal list down to a depth."""
+        """Return the discounted gain of each query's ideal list down to a depth."""
         taken = np.minimum(depth, self.lengths[query])
         return np.asarray(self._totals[np.where(taken > 0, self._starts[query] + taken, 0)])
 
     def dealt(self, query: Ints, before: Ints, depth: Ints) -> tuple[Ints, Ints, Floats]:
-        """So many documents of each query's ideal list after the ones before: turn, rank in the turn, and gain."""
+        """Return turn, rank in the turn and gain of the ``depth`` documents after ``before`` in each ideal list."""
         taken = np.clip(self.lengths[query] - before, 0, depth)
         turn = np.repeat(np.arange(query.size), taken)
         rank = ordinal_in_row(turn)
@@ -62,13 +61,13 @@ class IdealLists:
 
 
 def unclipped_gains(grades: Floats) -> Floats:
-    """2^grade - 1, below 0 for grades below 0."""
-    # Close to 0 the difference would lose digits; at whole grades the power is exact.
+    """Return 2^grade - 1, negative for negative grades."""
+    # Near 0 the difference would lose digits; at integer grades the power is exact.
     return np.where(np.abs(grades) < 1.0, np.expm1(grades * np.log(2.0)), np.exp2(grades) - 1.0)
 
 
 def unclipped_lists(judged: Judged, rel: float | None, level: float | None) -> GainLists:
-    """All judged documents of every query, the largest gain first; what gains less than nothing is at the end."""
+    """Return all judged documents of each query by descending gain; negative gains come last."""
     documents = judged.best_first[1]
     gains = unclipped_gains(documents.grade)
     if rel is not None or level is not None:
@@ -79,26 +78,25 @@ def unclipped_lists(judged: Judged, rel: float | None, level: float | None) -> G
 
 
 class Turns(NamedTuple):
-    """The turns that an ideal session has, by session, then by position; some may come after the real ones."""
+    """The turns of ideal sessions, by session, then by position; they may outnumber the real ones."""
 
     session: Ints
     position: Ints
     judged_query: Ints
-    depth: Ints  # how far the ideal list goes
-    own: Ints  # the turn of the block, -1 where the real session is over
+    depth: Ints  # of the ideal list
+    own: Ints  # the turn of the block, -1 after the end of the real session
 
 
 class Worth(NamedTuple):
-    """What documents are worth in their own lists: gain after the discount by rank; by turn, then by rank."""
+    """Gains of documents, discounted by rank in their own list; by turn, then by rank."""
 
     turn: Ints
     rank: Ints
     value: Floats
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SessionGain(SessionMeasure):
-    """The parameters and the computation that sDCG and nsDCG share."""
+    """The shared parameters and computation of sDCG and nsDCG."""
 
     normalised: ClassVar[bool] = False
 
@@ -121,18 +119,18 @@ class SessionGain(SessionMeasure):
         super().validate()
         if self.variant == "jiang2016" and self.gain != _LINEAR:
             raise UsageError(
-                f"{self.name}: variant=jiang2016 has a gain of its own, 2^grade - 1, found gain={self.gain}",
-                f"variant=jarvelin2008 takes gain={self.gain}",
+                f"{self.name}: variant=jiang2016 always has gain 2^grade - 1, so gain={self.gain} cannot be used",
+                f"variant=jarvelin2008 supports gain={self.gain}",
             )
         if self.ideal_queries != "session" and self.summary in ("best", "last"):
             raise UsageError(
-                f"{self.name}: summary={self.summary} looks at one query, found ideal_queries={self.ideal_queries}"
+                f"{self.name}: summary={self.summary} cannot be combined with ideal_queries={self.ideal_queries}"
             )
         if self.normalise == "query" and (self.ideal_queries != "session" or self.summary == "average"):
-            found = "summary=average" if self.summary == "average" else f"ideal_queries={self.ideal_queries}"
+            other = "summary=average" if self.summary == "average" else f"ideal_queries={self.ideal_queries}"
             raise UsageError(
-                f"{self.name}: normalise=query has an ideal list a query, and no ideal session, found {found}",
-                "normalise=session has one",
+                f"{self.name}: normalise=query cannot be combined with {other}",
+                "normalise=session has an ideal session",
             )
 
     def check(self, levels: Floats) -> None:
@@ -145,16 +143,16 @@ class SessionGain(SessionMeasure):
             return
         if sessions.judged_by == "query":
             raise UsageError(
-                f"{self}: expected judgments by topic or session, found them by query",
-                "after a session's last query there is no ideal list to go on with",
+                f"{self}: ideal_queries requires judgments by topic or session",
+                "with judgments by query, there is no ideal list for queries after the last one",
             )
         counts = sessions.sessions.query_counts
         if counts.size and counts.max() > int(self.ideal_queries):
             longest = printable(sessions.sessions.session_ids[int(counts.argmax())])
             raise InputError(
-                f"{sessions.sessions.name}: expected sessions of at most {self.ideal_queries} queries, found "
-                f"{counts.max()} in session '{longest}' ({self})",
-                f"ideal_queries={counts.max()} or more goes beyond all sessions",
+                f"{sessions.sessions.name}: {self}: session '{longest}' has {counts.max()} queries, "
+                "more than ideal_queries",
+                f"use ideal_queries={counts.max()} or more",
             )
 
     def _unused(self) -> frozenset[str]:
@@ -164,14 +162,14 @@ class SessionGain(SessionMeasure):
         is_final = self.summary == "final" and self.repeats == "every" and self.ideal_queries == "session"
         if is_final or not self.normalised:
             return self._computed(block)
-        # Everything else needs the ideal session document by document.
+        # All other cases expand the ideal session, document by document.
         scores = np.empty(block.size)
         for chosen, part in block.parts(self._cells(block)):
             scores[chosen] = self._computed(part)
         return scores
 
     def _cells(self, block: SessionBlock) -> Ints:
-        """About how many documents each session and its ideal have."""
+        """Estimate the number of documents of each session and its ideal."""
         lengths = self.ideal(block).lengths[block.judged_query]
         needed = np.minimum(self.depths(block), np.maximum(np.maximum(lengths, block.shown), 1))
         cells = sum_by(block.session, needed, block.size)
@@ -190,16 +188,16 @@ class SessionGain(SessionMeasure):
         return self.ratio(gained, self._ideal_final(block)) if self.normalised else gained
 
     def _divisors(self, count: int, base: Base) -> Floats:
-        """What divides a gain at ranks 1 to ``count``, or those of the first to the last of so many queries."""
+        """Return the discounts of ranks, or of query positions, 1 to ``count``."""
         places = np.arange(1.0, count + 1.0)
         if self.variant == "jarvelin2008":
             return divisors("jarvelin2008", base, places)
         return logarithms(places + ((math.e if base == "e" else float(base)) - 1.0), base)
 
-    # What the session gives.
+    # The real session.
 
     def depths(self, block: SessionBlock) -> Ints:
-        """How far each turn is looked at; without k to the end of the longer of list and ideal list."""
+        """Return the depth of each turn; without k, the end of the longer of list and ideal list."""
         depth = scan_depths(block, self.cutoff, self.scan)
         if self.cutoff is None and (self.normalised or self.summary == "average"):
             longest = np.maximum(block.shown, self.ideal(block).lengths[block.judged_query])
@@ -207,34 +205,34 @@ class SessionGain(SessionMeasure):
         return depth
 
     def positions(self, block: SessionBlock) -> Ints:
-        """How many positions each turn has in the session's vector."""
+        """Return the number of positions of each turn in the session's vector."""
         return count_positions(self.depths(block), block.shown, self.short)
 
     def worth(self, block: SessionBlock, depth: Ints) -> Worth:
-        """What every document that gains or costs something is worth, as far as each turn is looked at."""
+        """Return the discounted nonzero gains of the documents down to each turn's depth."""
         documents, gains = block.documents, self._gains(block)
         chosen = block.gaining(gains, depth, self.cutoff, self.scan, self.repeats)
         turn, rank = documents.turn[chosen], documents.rank[chosen]
         return Worth(turn, rank, gains[chosen] / self._divisors(int(rank.max(initial=0)), self.base)[rank - 1])
 
     def by_turn(self, worth: Worth, position: Ints) -> Floats:
-        """What each turn is worth in the session: its list, discounted by its position."""
+        """Return the total of each turn's list, discounted by its position."""
         return sum_by(worth.turn, worth.value, position.size) / self.divisors_at(position)
 
     def divisors_at(self, position: Ints) -> Floats:
-        """What divides the gains of queries at these positions."""
+        """Return the discounts of queries at these positions."""
         return np.asarray(self._divisors(int(position.max(initial=0)), self.query_base)[position - 1])
 
     def _final(self, block: SessionBlock) -> Floats:
-        """What the session has given at its last position; the same for sDCG and nsDCG."""
+        """Return the session's value at its last position, shared by sDCG and nsDCG."""
         key = self.variant, self.gain, self.base, self.query_base, self.repeats, self.scan, self.rel, self.level
 
-        def made() -> Floats:
-            # A list as a whole is discounted, as the ideal one is: so a perfect session is worth exactly as much.
+        def final() -> Floats:
+            # Discount whole lists, as for the ideal, so that a perfect session scores exactly 1.
             values = self.by_turn(self.worth(block, self.depths(block)), block.position)
             return sum_by(block.session, values, block.size)
 
-        return block.cached(("final", *key, self.cutoff), made)
+        return block.cached(("final", *key, self.cutoff), final)
 
     def _gains(self, block: SessionBlock) -> Floats:
         if self.variant != "jiang2016":
@@ -244,24 +242,24 @@ class SessionGain(SessionMeasure):
             return gains
         return np.where(is_relevant(block.documents.grade, self.rel, self.level), gains, 0.0)
 
-    # What the ideal session gives.
+    # The ideal session.
 
     def ideal(self, block: SessionBlock) -> IdealLists:
-        """The ideal list of every judged query."""
-        # Only lists that are dealt out, or followed to a recorded depth, are needed beyond k.
+        """Return the ideal list of each judged query."""
+        # Ideal lists are needed beyond k only for repeats=first and recorded depths.
         depth = self.cutoff if self.repeats == "every" and self.scan == "k" else None
         gain = None if self.variant == "jiang2016" else self.gain
 
-        def made() -> IdealLists:
+        def ideal_lists() -> IdealLists:
             judged, relevant = block.judged, (self.rel, self.level)
             lists = unclipped_lists(judged, *relevant) if gain is None else judged.ideal_lists(gain, *relevant)
             lists = lists if depth is None else GainLists(lists.size, *lists.to(depth))
             return IdealLists(lists, self._divisors(int(lists.rank.max(initial=0)), self.base))
 
-        return block.judged.cached(("ideal", self.variant, gain, self.rel, self.level, self.base, depth), made)
+        return block.judged.cached(("ideal", self.variant, gain, self.rel, self.level, self.base, depth), ideal_lists)
 
     def ideal_turns(self, block: SessionBlock) -> Turns:
-        """The session's turns and, with ``ideal_queries``, those that the ideal session goes on with."""
+        """Return the session's turns and, with ``ideal_queries``, the further turns of the ideal session."""
         depth = self.depths(block)
         if self.ideal_queries == "session":
             own = np.arange(block.session.size)
@@ -270,14 +268,14 @@ class SessionGain(SessionMeasure):
         session = np.repeat(np.arange(block.size), counts)
         position = np.arange(1, session.size + 1) - np.repeat(np.cumsum(counts) - counts, counts)
         is_own = position <= block.queries[session]
-        # After the last turn its judgments go on: all turns of a session have the same.
+        # Further turns have the judgments of the last one: all turns of a session share them.
         turn = block.turn_offsets[:-1][session] + np.minimum(position, block.queries[session]) - 1
         query = block.judged_query[turn]
         beyond = self.ideal(block).lengths[query] if self.cutoff is None else min(self.cutoff, WHOLE)
         return Turns(session, position, query, np.where(is_own, depth[turn], beyond), np.where(is_own, turn, -1))
 
     def ideal_worth(self, block: SessionBlock, turns: Turns, depth: Ints) -> Worth:
-        """What every document of the ideal session is worth; ``depth`` cuts the lists once they are dealt."""
+        """Return the discounted gains of the ideal session; ``depth`` cuts lists after documents are distributed."""
         before = np.zeros_like(turns.depth)
         if self.repeats == "first" and block.sessions.judged_by != "query" and self.normalise == "session":
             starts = np.searchsorted(turns.session, np.arange(block.size + 1))
@@ -286,7 +284,6 @@ class SessionGain(SessionMeasure):
         return Worth(turn, rank, gains / self._divisors(int(rank.max(initial=0)), self.base)[rank - 1])
 
     def _ideal_final(self, block: SessionBlock) -> Floats:
-        """What the ideal session has given at the last position."""
         turns = self.ideal_turns(block)
         depth = self._depth_at_end(block, turns)
         if self.repeats == "every":
@@ -296,7 +293,7 @@ class SessionGain(SessionMeasure):
         return sum_by(turns.session, values, block.size)
 
     def _depth_at_end(self, block: SessionBlock, turns: Turns) -> Ints:
-        """How far the ideal lists have been read at the last position: the last one only as far as the real list."""
+        """Return the depth of each ideal list at the last position; the last list is as deep as the real one."""
         if self.short == "pad":
             return turns.depth
         positions = self.positions(block)
@@ -308,16 +305,16 @@ class SessionGain(SessionMeasure):
         return np.where(ordinal < end, turns.depth, np.where(ordinal == end, positions, 0))
 
     def ratio(self, gained: Floats, ideal: Floats) -> Floats:
-        """What was gained as a share of the ideal; NaN where that is nothing."""
+        """Divide by the ideal; NaN if the ideal is 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(ideal > 0, gained / ideal, np.nan)
-        # The same gains added in another order may differ in the last bits: they are no more than the ideal.
+        # The same gains added in another order may differ in the last bits.
         return np.where((ratio > 1.0) & (ratio < 1.0 + _ROUNDING), 1.0, ratio)
 
     # The other summaries.
 
     def _by_query(self, block: SessionBlock) -> Floats:
-        """The best query's value, the last one's, or their mean, each weighed by the discount of its position."""
+        """Return the best or the last query's value, or the mean weighted by position."""
         values = self.by_turn(self.worth(block, self.depths(block)), block.position)
         if self.normalised:
             turns, positions = self.ideal_turns(block), self.positions(block)
@@ -340,7 +337,6 @@ class SessionGain(SessionMeasure):
         return scores
 
     def _average(self, block: SessionBlock) -> Floats:
-        """The mean of the vector over its positions."""
         if self.normalised:
             found = _trajectories(self, block)
             ratio = self.ratio(found.gained, found.ideal)
@@ -352,59 +348,54 @@ class SessionGain(SessionMeasure):
         before = before_turn(positions, block.turn_offsets, block.session)
         count = sum_by(block.session, positions, block.size)
         session = block.session[worth.turn]
-        # What is gained at a position stays until the last one.
+        # A gain counts at its position and all later ones.
         stays = count[session] - (before[worth.turn] + worth.rank) + 1
         values = worth.value / self.divisors_at(block.position)[worth.turn]
         summed = sum_by(session, values * stays, block.size)
         return summed / np.maximum(count, 1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class SDCG(SessionGain):
-    """The gain of a whole session, worth less the later its query and the lower its rank.
+    """Session DCG: the total gain of a session, discounted by rank and by query.
 
     Formula:
         sDCG = sum over queries q of (1 / (1 + log_bq q)) * sum over ranks r <= k of G[q, r] / (1 + log_b r)
 
-    G[q, r] is the gain of the document at rank r of query q; b is base (2), bq is query_base (4). Every gain is
-    discounted by its rank in its own list and by the position of its query. A small bq is a user who would rather not
-    reformulate. The sums after every position make the session's vector.
+    G[q, r] is the gain of the document at rank r of query q; b is base (2), bq is query_base (4). Each gain is
+    discounted by its rank and by the position of its query. A small bq models a user who is reluctant to reformulate.
+    The sums after each position form the session's vector.
 
     Conventions:
-        - k documents of every query are looked at; scan=recorded takes a recorded depth instead, and k where there is
-          none; without @k the whole lists count
-        - short=pad: a list that ends before k has positions up to k, where nothing is gained; asis: it has no more
-          positions than documents; min:m: at least m. This changes summary=average only
-        - repeats=first: a document that was seen in the session before gains nothing (what stood below rank k was not
-          seen)
-        - summary=final is the value after the last position, average the mean over all positions, best and last the
-          value of the best and of the last query alone, discounted by its position
-        - variant=jiang2016: gain 2^grade - 1, below 0 for negative grades; discounts log_b(r + b - 1), log_bq(q + bq -
-          1); its values can be below 0
-        - unjudged documents have gain 0, and so has a query without judgments: its position counts
-        - nothing relevant: 0
+        - k documents per query count; with scan=recorded, the recorded depth if there is one; without @k, whole lists
+        - lists shorter than k: short=pad adds positions up to k, asis none, min:m up to m (only for summary=average)
+        - repeats=first: a document seen earlier in the session has gain 0 (ranks below k are not seen)
+        - summary=final is the value at the last position, average the mean over positions, best and last the value of
+          one query, discounted by its position
+        - variant=jiang2016: gain 2^grade - 1, negative for negative grades; discounts log_b(r + b - 1) and
+          log_bq(q + bq - 1)
+        - unjudged documents have gain 0; a query without judgments has gain 0 but takes a position
+        - no relevant documents: 0
 
     Agrees with:
-        trec-dd-jig sDCG (grades, b = 2, bq = 4); Jiang's session_metrics SDCG with variant=jiang2016; a session of one
-        query: DCG(discount=jarvelin2008)
+        trec-dd-jig sDCG (grades, b = 2, bq = 4); Jiang's session_metrics SDCG with variant=jiang2016; for a session of
+        one query, DCG(discount=jarvelin2008)
     Differs from:
         SDCG of ir_measures and cwl-eval, which is scaled DCG of single queries
 
     Reference:
-        Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, eq. 1 (in its example for b = 4 the values at ranks 2
-        and 8 do not follow from the formula); Jiang and Allan, CHIIR 2016
+        Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, eq. 1 (its example values for b = 4 at ranks 2 and 8 do
+        not follow from the formula); Jiang and Allan, CHIIR 2016
 
     Example:
-        Grades 3, 0 for the first query, 0, 2 for the second: 3 + (2 / (1 + log2(2))) / (1 + log4(2)) = 3 + 1 / 1.5.
+        Grades 3, 0 in the first query, 0, 2 in the second: 3 + (2 / (1 + log2(2))) / (1 + log4(2)) = 3 + 1 / 1.5.
 
-        >>> from gainful import parse
-        >>> round(parse("sDCG@10").score_session([[3, 0], [0, 2]]), 4)
+        >>> round(gainful.parse("sDCG@10").score_session([[3, 0], [0, 2]]), 4)
         3.6667
     """
 
     name = "sDCG"
     bounds = (0.0, math.inf)
-    # Without an ideal session these are no parameters.
+    # Not parameters, because sDCG has no ideal session.
     ideal_queries: ClassVar[str] = "session"  # type: ignore[misc]
     normalise: ClassVar[str] = "session"  # type: ignore[misc]
 
@@ -413,58 +404,54 @@ _BY_QUERY = """
     nsDCG = sum over queries q of w[q] * DCG[q] / idealDCG[q], divided by the sum of w[q]
     w[q] = 1 / (1 + log_bq q)
 
-idealDCG[q] is the DCG of the ideal list of query q. A query whose ideal list has no gain is in neither sum.
+idealDCG[q] is the DCG of the ideal list of query q. Queries with an ideal DCG of 0 are excluded.
 """
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class NSDCG(SessionGain):
-    """The share of the gain that a session of ideal lists would have given.
+    """Normalised session DCG: sDCG divided by the sDCG of an ideal session.
 
     Formula:
         nsDCG = sDCG of the session / sDCG of the ideal session
 
-    The ideal session has the top k of the ideal list (all judged gains in descending order) once for every query,
-    discounted in the same way. At rank r of query q it has given the top k of all earlier queries and the top r of this
-    one; the ratios at all positions are the session's normalised vector.
+    The ideal session repeats the top k of the ideal list (all judged gains in descending order) for each query, with
+    the same discounts. At rank r of query q it has the top k of all earlier queries and the top r of this one; the
+    ratios at all positions form the session's normalised vector.
 
     Conventions:
-        - parameters are those of sDCG
-        - ideal_queries=session: the ratio at the session's last position; a number n: the ideal session goes on to n
-          queries while the real one stays as it is (a session of more than n queries is an error)
-        - normalise=query: every query is first divided by its own ideal list (the article's section 2.2), and the
-          session is the mean of that over its queries, each weighed by 1 / (1 + log_bq q); a query whose ideal list has
-          no gain does not count
-        - without @k: to the end of the longer of list and ideal list
-        - short=asis and min:m: the last position is the last one that the lists give, and so it is for the ideal
-        - repeats=first: the ideal session deals the ideal list out, its first k documents to the first query, the next
-          k to the second; with several queries that is not the most one can have, so that the ratio can exceed 1 (as it
-          can where documents carry grades of their own that the judgments do not have)
-        - judged by query: every query has an ideal list of its own, repeated documents or not; a query without
-          judgments adds nothing to either side
-        - summary=average is the mean of the ratios at all positions that the ideal session has gained something by;
-          best and last compare one query with its own ideal list, so that the query's discount cancels
-        - variant=jiang2016: the ideal list has all judged documents, those with negative grades at its end
-        - an ideal session without any gain: undefined
+        - parameters as in sDCG
+        - ideal_queries=session is the ratio at the session's last position; ideal_queries=n extends the ideal session
+          to n queries and leaves the real one as it is (longer sessions are an error)
+        - normalise=query divides each query by its own ideal list (the article's section 2.2) and averages queries with
+          weights 1 / (1 + log_bq q); queries with an ideal DCG of 0 do not count
+        - without @k, lists count to the end of the longer of list and ideal list
+        - short=asis and min:m: the ideal session ends at the same last position as the real one
+        - repeats=first: the ideal session distributes the ideal list, its first k documents to the first query, the
+          next k to the second. This is not the optimum for several queries, so the ratio can exceed 1 (also if
+          documents have grades in the log that the judgments lack)
+        - judged by query: each query has its own ideal list; queries without judgments add 0 to both sums
+        - summary=average is the mean ratio over positions at which the ideal session has a gain; best and last compare
+          one query with its own ideal list, so the query discount cancels
+        - variant=jiang2016: the ideal list has all judged documents, with negative grades at its end
+        - an ideal session without gain: undefined
 
     Agrees with:
         Jiang's session_metrics NSDCG with variant=jiang2016
     Differs from:
-        trec-dd-jig, whose normaliser deals the best documents out to the cells with the smallest joint discount
+        trec-dd-jig, whose ideal assigns the best documents to the positions with the smallest joint discount
 
     Reference:
         Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, sections 2.2 and 3.3; Jiang and Allan, CHIIR 2016
 
     Example:
-        One document of grade 2 is judged; the second query finds it first: (2 / 1.5) / (2 + 2 / 1.5).
+        The only judged document, of grade 2, is first in the second query: (2 / 1.5) / (2 + 2 / 1.5).
 
-        >>> from gainful import parse
-        >>> round(parse("nsDCG@10").score_session([[None, None], [2]]), 4)
+        >>> round(gainful.parse("nsDCG@10").score_session([[None, None], [2]]), 4)
         0.4
 
-        Each query by itself, 0 and 1, with weights 1 and 1 / 1.5, is the same here: all queries have one ideal list.
+        With normalise=query, the queries score 0 and 1 with weights 1 and 1 / 1.5, which gives the same value here.
 
-        >>> round(parse("nsDCG(normalise=query)@10").score_session([[None, None], [2]]), 4)
+        >>> round(gainful.parse("nsDCG(normalise=query)@10").score_session([[None, None], [2]]), 4)
         0.4
     """
 
@@ -472,12 +459,11 @@ class NSDCG(SessionGain):
     normalised = True
 
     def own_formula(self) -> str:
-        """Queries by themselves have another formula than the session."""
         return _BY_QUERY if self.normalise == "query" else ""
 
 
 class Trajectories(NamedTuple):
-    """Sessions position by position: whose it is, how many equal positions it stands for, and the values there."""
+    """Positions of sessions: the session, the number of equal positions it represents, and the values there."""
 
     session: Ints
     weight: Ints
@@ -486,19 +472,19 @@ class Trajectories(NamedTuple):
 
 
 def same_positions(measure: SessionGain) -> int:
-    """How many positions every query has; refuses measures of which that is not known."""
+    """Return the number of positions per query; reject measures for which it varies."""
     if measure.cutoff is None or measure.scan != "k":
         raise UsageError(
-            f"{measure}: expected the same number of positions for every query",
+            f"{measure}: all queries must have the same number of positions",
             f"write {measure.name}@10, without scan=recorded",
         )
     return measure.cutoff
 
 
 def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) -> tuple[Floats, Floats]:
-    """What sessions and ideal ones have given after every position, sessions x positions, of so many queries.
+    """Return the values of real and ideal sessions at each position of the first ``queries``, sessions x positions.
 
-    After a session's last position its value stays as it is; of sessions with more queries the first ones count.
+    After a session's last position its value is constant.
 
     >>> from gainful import Qrels, parse
     >>> from gainful.measures.session_block import hand_made
@@ -514,16 +500,16 @@ def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) ->
         counts = np.bincount(found.session, minlength=part.size)
         for vectors, values in ((gained[chosen], found.gained), (ideal[chosen], found.ideal)):
             vectors[found.session, column] = values
-            # After a session's last position its value stays.
+            # The value is constant after the last position.
             last = np.where(counts > 0, vectors[np.arange(counts.size), np.maximum(counts, 1) - 1], 0.0)
             vectors[:] = np.where(np.arange(width) >= counts[:, None], last[:, None], vectors)
     return gained, ideal
 
 
 def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None = None) -> Trajectories:
-    """Real and ideal session position by position: of so many queries all, of all queries those that change a value.
+    """Return real and ideal sessions by position: all positions of the first ``queries``, or all that change a value.
 
-    What follows a position without a change is part of it: that is its weight.
+    The weight of a position includes those after it without a change.
     """
     turns, positions = measure.ideal_turns(block), measure.positions(block)
     is_own = turns.own >= 0
@@ -546,7 +532,7 @@ def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None
     by_query = measure.divisors_at(turns.position)
     steps = _steps(worth, by_query[is_own], starts[:-1][is_own], int(starts[-1]))
     gained = running_sums(starts[first_turns], steps)
-    # All of the earlier queries' lists, whether or not the real ones were as long, and this one's down to the rank.
+    # Earlier ideal lists count in full, however short the real ones; this one down to the rank.
     earlier = np.append(0.0, running_sums(first_turns, measure.by_turn(ideal, turns.position)))[:-1]
     earlier[first_turns[:-1][np.diff(first_turns) > 0]] = 0.0
     inside = ideal.rank <= kept[ideal.turn]
@@ -556,7 +542,7 @@ def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None
 
 
 def _steps(worth: Worth, by_query: Floats, starts: Ints, count: int) -> Floats:
-    """What is added at every position."""
+    """Return the increment at each position."""
     steps = np.zeros(count)
     steps[starts[worth.turn] + worth.rank - 1] = worth.value / by_query[worth.turn]
     return steps

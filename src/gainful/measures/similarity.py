@@ -1,7 +1,6 @@
-"""How similar a list is to the ideal one, and how well it separates relevant from other documents.
+"""Similarity of a list to the ideal list, and separation of relevant from other documents.
 
-What a reference list has in place of judgments is a grade for each place (:meth:`gainful.Qrels.from_run`): so a list is
-compared with another one, too.
+A reference list can replace judgments, with a grade for each rank (:meth:`gainful.Qrels.from_run`).
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from gainful.measures.precision import Binary
 
 
 class _Shared(NamedTuple):
-    """The relevant documents of the lists, each with the depth from which on list and ideal list both have it.
+    """The relevant documents of the lists, each with the depth at which list and ideal list first share it.
 
-    ``ends`` is how deep each query's lists are compared.
+    ``ends`` is the depth of comparison per query.
     """
 
     row: Ints
@@ -29,20 +28,19 @@ class _Shared(NamedTuple):
 
 
 class Compat(Measure):
-    """Compatibility: the rank-biased overlap of a list with the ideal list that is most similar to it.
+    """Compatibility: the rank-biased overlap of a list with the most similar ideal list.
 
     Formula:
-        RBO = sum over depths i of p^(i - 1) * (documents that the first i of both lists share) / i
+        RBO = sum over depths i of p^(i - 1) * (documents in the top i of both lists) / i
         Compat = RBO of the list and the ideal list / RBO of the ideal list with itself
 
-    The ideal list has the documents with a grade above 0, best first; equal grades stand as they do in the list, those
-    that it lacks after them.
+    The ideal list has the documents with a grade above 0, best first; equal grades keep the order of the list.
 
     Conventions:
-        - only which grades are higher matters, not by how much: preferences are enough
-        - lists are compared down to rank 1000, or with depth=lists to the end of the longer of the two
-        - normalize=false divides by the sum of p^(i - 1) instead: the overlap itself, which RBO is
-        - nothing relevant: 0
+        - only the order of grades matters, so preferences suffice
+        - lists are compared down to rank 1000, or with depth=lists to the end of the longer one
+        - normalize=false divides by the sum of p^(i - 1) instead, as RBO does
+        - no relevant documents: 0
 
     Agrees with:
         Clarke's compatibility.py, whose depth is 1000; ir_measures Compat with depth=lists
@@ -52,10 +50,9 @@ class Compat(Measure):
         similarity measure for indefinite rankings, TOIS 28(4), 2010
 
     Example:
-        Two ranks, grades in the wrong order: at depth 1 nothing is shared, at depth 2 all: 0.5 / (1 + 0.5).
+        Two ranks, grades in the wrong order: no overlap at depth 1, full overlap at depth 2: 0.5 / (1 + 0.5).
 
-        >>> from gainful import parse
-        >>> round(parse("Compat(p=0.5, depth=2)").score([1, 2]), 4)
+        >>> round(gainful.parse("Compat(p=0.5, depth=2)").score([1, 2]), 4)
         0.3333
     """
 
@@ -68,7 +65,7 @@ class Compat(Measure):
 
     def _shared(self, block: Block) -> _Shared:
         hits, judged = block.hits.relevant(None, None), block.judged.relevant(None, None)
-        # Places in the ideal list: after all better ones, and after those of the same grade that the list has above.
+        # Ranks in the ideal list: after all better documents, and after equal ones that the list has above.
         order = np.lexsort((hits.rank, -hits.grade, hits.row))
         starts = (np.diff(hits.row[order], prepend=-1) != 0) | (np.diff(hits.grade[order], prepend=np.nan) != 0)
         group = np.cumsum(starts)
@@ -80,14 +77,13 @@ class Compat(Measure):
         return _Shared(hits.row, np.maximum(hits.rank, place), ends)
 
     def _overlap(self, shared: _Shared) -> Floats:
-        """The sum over depths of the overlap, of every query."""
         inside = shared.depth <= shared.ends[shared.row]
         row, depth = shared.row[inside], shared.depth[inside]
         below = self._below(int(shared.ends.max(initial=0)))
         return sum_by(row, below[shared.ends[row]] - below[depth - 1], shared.ends.size)
 
     def _below(self, end: int) -> Floats:
-        """The sums of p^(i - 1) / i down to every depth, from 0 on."""
+        """Return the sums of p^(i - 1) / i down to each depth, starting with 0."""
         depths = np.arange(1.0, end + 1.0)
         return np.append(0.0, np.cumsum(self.p ** (depths - 1.0) / depths))
 
@@ -105,41 +101,39 @@ class Compat(Measure):
 
 
 class RBO(Compat):
-    """Rank-biased overlap: how much a list shares with another one at all depths, the first ones most of all.
+    """Rank-biased overlap of a list with another one, weighted towards the top.
 
     Formula:
         RBO = sum over depths i of p^(i - 1) * X(i) / i, divided by the sum of p^(i - 1)
 
-    X(i) is how many documents the first i of both lists share. The other list is a run in place of judgments: that of
-    Qrels.from_run, or on the command line --qrels-format run. With judgments it is the ideal list of Compat.
+    X(i) is the number of documents in the top i of both lists. The other list is a run in place of judgments:
+    Qrels.from_run, or --qrels-format run on the command line. With judgments, it is the ideal list of Compat.
 
     Conventions:
-        - the lower bound: past their ends lists share nothing more, so that a short list with itself is below 1
+        - by default a lower bound: lists share nothing past their ends, so a short list scores below 1 with itself
         - depths go to 1000, or with depth=lists to the end of the longer list
-        - extrapolate=true is RBO_EXT of the paper: past its end a list goes on to agree as far as it did; a list with
-          itself has 1
+        - extrapolate=true is the paper's RBO_EXT, which extends the agreement past the end; a list scores 1 with itself
         - one of the lists is empty: 0
 
     Agrees with:
-        the RBO_MIN of the paper but for what comes after rank 1000, and its RBO_EXT; ir_measures
-        Compat(normalize=False) with depth=lists
+        the paper's RBO_MIN (except past rank 1000) and RBO_EXT; ir_measures Compat(normalize=False) with depth=lists
 
     Reference:
         Webber, Moffat and Zobel, A similarity measure for indefinite rankings, TOIS 28(4), 2010, eq. 11 and 32
 
     Example:
-        Two documents in the other order: nothing at depth 1, both at depth 2; extrapolated, 0.5 * 0.5 * 2/2 + 0.5^2.
+        Two documents, reversed: none shared at depth 1, both at depth 2; extrapolated, 0.5 * 0.5 * 2/2 + 0.5^2.
 
-        >>> from gainful import Qrels, evaluate
-        >>> found = evaluate(Qrels.from_run({"q": ["a", "b"]}), {"q": ["b", "a"]}, "RBO(p=0.5, extrapolate=true)")
+        >>> other = gainful.Qrels.from_run({"q": ["a", "b"]})
+        >>> found = gainful.evaluate(other, {"q": ["b", "a"]}, "RBO(p=0.5, extrapolate=true)")
         >>> found.mean("RBO(p=0.5, extrapolate=true)")
         0.5
     """
 
     name = "RBO"
-    exempt = {"append": "extrapolated, a list that goes on with other documents agrees less"}
-    meanings = {"extrapolate": "whether lists go on past their ends to agree as far as they did"}
-    normalize: ClassVar[bool] = False  # type: ignore[misc]  # no parameter here
+    exempt = {"append": "extrapolated, a list that continues with other documents agrees less"}
+    meanings = {"extrapolate": "whether agreement is extrapolated past the ends of lists"}
+    normalize: ClassVar[bool] = False  # type: ignore[misc]  # not a parameter here
     extrapolate: bool = False
 
     def compute(self, block: Block) -> Floats:
@@ -154,7 +148,7 @@ class RBO(Compat):
         share = np.nan_to_num(ratios(at_short, short))
         below, weights = self._below(int(long.max(initial=0))), self.p ** np.arange(float(long.max(initial=0)))
         summed = np.append(0.0, np.cumsum(weights))
-        # What is shared, what the shorter list would go on to share down to the end of the longer, and the rest.
+        # The overlap, the extrapolated overlap of the shorter list down to the end of the longer, and the rest.
         more = summed[long] - summed[short] - short * (below[long] - below[short])
         rest = np.nan_to_num(ratios(at_long - at_short, long)) + share
         overlap = self._overlap(shared._replace(ends=long))
@@ -163,7 +157,7 @@ class RBO(Compat):
 
 
 def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:
-    """How many documents (by row, best first) of each given row are better than each given grade."""
+    """Count the documents (by row, best first) of each given row that are better than each given grade."""
     levels = distinct(grade)
 
     def key(rows: Ints, grades: Floats) -> Ints:
@@ -173,34 +167,33 @@ def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> 
 
 
 class PairAccuracy(Binary):
-    """Pairwise accuracy: how often a relevant document stands above one that is not.
+    """Pairwise accuracy: how often a relevant document ranks above a non-relevant one.
 
     Formula:
-        PairAccuracy = pairs of a relevant document and another one in the list with the relevant one above / all pairs
+        PairAccuracy = pairs of a relevant and a non-relevant document in the list with the relevant one above / pairs
 
     Conventions:
-        - what was not retrieved is in no pair
-        - PairAccuracy@k looks at pairs among the first k
-        - no relevant document in the list, or no other: undefined
+        - documents not retrieved are in no pair
+        - PairAccuracy@k counts pairs among the first k documents
+        - no relevant or no non-relevant documents in the list: undefined
 
     Agrees with:
-        ir_measures Accuracy, where there are pairs
+        ir_measures Accuracy, if there are pairs
 
     Reference:
         Mann and Whitney, Annals of Mathematical Statistics 18, 1947: the area under the ROC curve of one list
 
     Example:
-        Of four pairs three are in order.
+        Three of four pairs are in order.
 
-        >>> from gainful import parse
-        >>> parse("PairAccuracy").score([1, 0, 1, 0])
+        >>> gainful.parse("PairAccuracy").score([1, 0, 1, 0])
         0.75
     """
 
     name = "PairAccuracy"
     exempt = {
-        "append": "documents at the end make pairs with the relevant ones above them",
-        "swap": "with a cutoff, a document that moves below it takes its pairs along",
+        "append": "added documents form pairs with the relevant ones above them",
+        "swap": "with a cutoff, a document that moves below it removes its pairs",
     }
     cutoff: int | None = None
 

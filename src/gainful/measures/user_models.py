@@ -1,6 +1,6 @@
-"""Models of a user who reads down a list.
+"""Models of a user who reads down a list: rank-biased precision and cascade models.
 
-Rank-biased precision has a fixed probability to go on, a cascade model one to stop that grows with a document's grade.
+In rank-biased precision the continuation probability is fixed; in a cascade it falls with the document's grade.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gainful.notation import number_text
 
 
 def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: float | None, level: float | None) -> None:
-    """Refuses judgments with a grade that is worth more than 1."""
+    """Reject judgments with a gain above 1."""
     if gain.text == "scaled":
         return
     if rel is not None or level is not None:
@@ -28,13 +28,11 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
         raise InputError(
             f"{measure}: expected gains from 0 to 1, found {number_text(gains.max())} for grade "
             f"{number_text(levels[gains.argmax()])}",
-            "gain=scaled divides grades by the highest one",
+            "gain=scaled divides grades by the highest grade",
         )
 
 
 class _RankBiased(OfGains):
-    """What both have in common."""
-
     p: float = 0.8
     gain: Gain = BINARY
     scale: str | None = None
@@ -47,7 +45,7 @@ class _RankBiased(OfGains):
         super().validate()
         if self.scale is not None and self.gain.text == "scaled":
             raise UsageError(
-                f"{self.name}: gain=scaled divides by the scale of all judgments, found scale={self.scale}",
+                f"{self.name}: gain=scaled divides by the scale of all judgments; scale={self.scale} conflicts",
                 "write gain=linear, scale=query",
             )
 
@@ -57,12 +55,12 @@ class _RankBiased(OfGains):
             refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def _weights(self, depth: int) -> Floats:
-        """How likely the user is to look at each rank, as a share of all looks."""
+        """Return each rank's share of the user's attention."""
         return np.asarray((1.0 - self.p) * self.p ** np.arange(depth))
 
 
 class RBP(_RankBiased):
-    """Rank-biased precision: the gain to expect from a look, for a user who goes on with probability p.
+    """Rank-biased precision: the expected gain per document of a user who continues with probability p.
 
     Formula:
         RBP = (1 - p) * sum over ranks i of G[i] * p^(i - 1)
@@ -70,27 +68,25 @@ class RBP(_RankBiased):
     G[i] is 1 for a relevant document, else 0; with gain=scaled it is the grade divided by the scale.
 
     Conventions:
-        - gains lie between 0 and 1, so RBP does too; others are refused
-        - past the end of a list nothing is gained; RBP@k stops at rank k
+        - gains, and so RBP, are between 0 and 1; other gains are an error
+        - ranks past the end of a list have gain 0; RBP@k stops at rank k
         - scale=query divides gains above 1 by the highest gain judged in the query
-        - nothing relevant: 0
+        - no relevant documents: 0
 
     Agrees with:
-        ir_measures RBP(rel=1); trec_eval 10 rbp with p=0.9, gain=linear, scale=query (for judgments of 0 and 1 simply
-        with p=0.9)
+        ir_measures RBP(rel=1); trec_eval 10 rbp with p=0.9, gain=linear, scale=query (for grades 0 and 1, p=0.9)
     Differs from:
-        - CWL(model=RBP)@k, whose users have all their looks down to rank k: it is RBP@k / (1 - p^k)
-        - trec_eval 10 for higher grades: there the value depends on how it was compiled
-        - ranx rbp, whose gains are grades and whose values can be above 1
+        - CWL(model=RBP)@k, whose weights sum to 1 over the first k ranks: it is RBP@k / (1 - p^k)
+        - trec_eval 10 for higher grades, where the value depends on how it was compiled
+        - ranx rbp, whose gains are grades, so values can exceed 1
 
     Reference:
         Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008
 
     Example:
-        Relevant at ranks 1 and 3: 0.5 * (1 + 0.5^2).
+        Relevant documents at ranks 1 and 3: 0.5 * (1 + 0.5^2).
 
-        >>> from gainful import parse
-        >>> parse("RBP(p=0.5)").score([2, 0, 1, 0])
+        >>> gainful.parse("RBP(p=0.5)").score([2, 0, 1, 0])
         0.625
     """
 
@@ -107,7 +103,7 @@ class RBP(_RankBiased):
         return GainLists(lists.size, lists.row, lists.rank, lists.gain / highest[lists.row])
 
     def compute(self, block: Block) -> Floats:
-        # A gain adds what it is worth at its rank; the last bits must not lift a sum of shares above 1.
+        # Rounding must not lift a sum of shares above 1.
         return np.minimum(self._lists(block).weighted(self._weights, self.cutoff), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -120,33 +116,32 @@ class RBP(_RankBiased):
 
 
 class RBPResidual(_RankBiased):
-    """How much RBP could still rise if everything not judged or not retrieved were as good as can be.
+    """RBP residual: how much RBP would rise if unjudged and unretrieved documents had the highest gain.
 
     Formula:
         RBPResidual = g * (1 - (1 - p) * sum over ranks i of judged documents of p^(i - 1))
 
-    g is the highest gain that a document can have: 1, unless weights or level make it less. What comes after the end of
-    the list, or after rank k, is part of it: p^d after d ranks.
+    g is the highest possible gain: 1 unless weights or level lower it. Ranks past the end of the list, or past rank k,
+    are included: p^d after d ranks.
 
     Conventions:
-        - takes the parameters of RBP; RBP plus RBPResidual is the highest value that RBP can have
-        - nothing judged in the list: g
-        - negative=unjudged makes a grade below 0 count as not judged
+        - has the parameters of RBP; RBP + RBPResidual is the maximum that RBP can reach
+        - no judged documents in the list: g
+        - negative=unjudged treats negative grades as unjudged
 
     Agrees with:
         trec_eval 10 rbp_resid with p=0.9
     Differs from:
-        - trec_eval 10 where every document of the list is judged or the query is not answered: there it is 0
-        - CWL(model=RBP, report=residual)@k, which leaves out what comes after rank k: (RBPResidual@k - p^k) / (1 - p^k)
+        - trec_eval 10, where it is 0 if all documents in the list are judged or the query is unanswered
+        - CWL(model=RBP, report=residual)@k, which excludes ranks past k: (RBPResidual@k - p^k) / (1 - p^k)
 
     Reference:
         Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008
 
     Example:
-        The second of three documents is not judged: 0.5 * 0.5, and 0.5^3 for all that comes after them.
+        The second of three documents is unjudged: 0.5 * 0.5, plus 0.5^3 for the ranks after them.
 
-        >>> from gainful import parse
-        >>> parse("RBPResidual(p=0.5)").score([1, None, 0])
+        >>> gainful.parse("RBPResidual(p=0.5)").score([1, None, 0])
         0.375
     """
 
@@ -160,13 +155,13 @@ class RBPResidual(_RankBiased):
         last_rank = np.zeros(block.size, np.int64)
         last_rank[row] = rank  # ranks ascend within a row, so the last one stays
         before = np.where(ordinal_in_row(row) == 1, 0, np.roll(rank, 1))
-        # The ranks between two judged documents have the weight p^(rank of the one) - p^(rank before the other).
+        # The ranks between two judged documents weigh p^(rank of the first) - p^(rank before the second).
         gaps = np.bincount(row, self._beyond(before) - self._beyond(rank - 1), minlength=block.size)
         highest = 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
         return highest * np.minimum(gaps + self._beyond(last_rank), 1.0)
 
     def _beyond(self, ranks: Ints) -> Floats:
-        """The weight of all that comes after a rank."""
+        """Return the total weight of all later ranks."""
         return np.asarray((self.p ** np.arange(int(ranks.max(initial=0)) + 1))[ranks])
 
 
@@ -174,15 +169,13 @@ _EXP2 = Gain("exp2")
 
 
 def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
-    """The probability to stop at each document, for users who read from the top until one satisfies them."""
+    """Return the probability of stopping at each document, for users who read until one satisfies them."""
     by_place, place = in_columns(row, satisfied, size)
     reaches = np.cumprod(1.0 - by_place, axis=1)
     return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1]))
 
 
 class _Cascade(Graded):
-    """What both have in common."""
-
     gain: Gain = _EXP2
     cutoff: int | None = None
 
@@ -190,30 +183,29 @@ class _Cascade(Graded):
         return 1.0 + highest_gain(self.gain, block.scale)
 
     def _expected(self, lists: GainLists, divisor: float) -> Floats:
-        """The sum over ranks of (probability to stop there) / rank."""
         row, rank, gain = lists.to(self.cutoff)
         return sum_by(row, cascade(row, gain / divisor, lists.size) / rank, lists.size)
 
 
 class ERR(_Cascade):
-    """Expected reciprocal rank: 1 / rank of the document that satisfies a user who reads from the top.
+    """Expected reciprocal rank of the document that satisfies a user who reads from the top.
 
     Formula:
         ERR = sum over ranks i of 1/i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
 
-    S[i] = (2^g - 1) / 2^scale is the probability to be satisfied by the document at rank i. With another gain map it is
-    gain / (1 + highest gain).
+    S[i] = (2^g - 1) / 2^scale is the probability that the document at rank i, of grade g, satisfies the user; with
+    another gain map, S = gain / (1 + highest gain).
 
     Conventions:
-        - scale is the highest grade of the judgments, or what scale= says
-        - unjudged documents and negative grades satisfy nobody
+        - scale is the highest grade of the judgments unless scale= sets it
+        - unjudged documents and negative grades have S = 0
         - ERR@k stops at rank k
-        - nothing relevant: 0
+        - no relevant documents: 0
 
     Agrees with:
-        gdeval err@k and ir_measures ERR@k if scale is 4 (they print 5 digits)
+        gdeval err@k and ir_measures ERR@k if scale is 4 (they round to 5 digits)
     Differs from:
-        NTCIREVAL, where S = gain / (1 + highest gain): gain=linear here
+        NTCIREVAL, where S = gain / (1 + highest gain): use gain=linear
 
     Reference:
         Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009
@@ -221,8 +213,7 @@ class ERR(_Cascade):
     Example:
         Grades 1 and 2 of at most 2: S = 1/4 and 3/4, so 1/4 + 1/2 * 3/4 * 3/4.
 
-        >>> from gainful import parse
-        >>> parse("ERR").score([1, 2], scale=2)
+        >>> gainful.parse("ERR").score([1, 2], scale=2)
         0.53125
     """
 
@@ -242,7 +233,7 @@ class ERR(_Cascade):
 
 
 class NERR(_Cascade):
-    """Expected reciprocal rank as a share of what the best possible list would have.
+    """Normalised expected reciprocal rank: ERR divided by the ERR of the ideal list.
 
     Formula:
         nERR@k = ERR@k / ERR@k of the ideal list
@@ -254,16 +245,15 @@ class NERR(_Cascade):
         - no document with a gain above 0: undefined
 
     Differs from:
-        ir_measures NERR8 to NERR11, which are other measures
+        ir_measures NERR8 to NERR11, which are different measures
 
     Reference:
-        Chapelle et al., CIKM 2009; normalised as nDCG is
+        Chapelle et al., CIKM 2009; normalised as nDCG
 
     Example:
         Grades 1 and 2 in the wrong order: (1/4 + 1/2 * 3/4 * 3/4) / (3/4 + 1/2 * 1/4 * 1/4).
 
-        >>> from gainful import parse
-        >>> parse("nERR").score([1, 2], scale=2)
+        >>> gainful.parse("nERR").score([1, 2], scale=2)
         0.68
     """
 
@@ -272,5 +262,5 @@ class NERR(_Cascade):
     def compute(self, block: Block) -> Floats:
         divisor = self._divisor(block)
         ideal = self._expected(self._ideal_lists(block), divisor)
-        # The same documents in another order may differ from the ideal in the last bit.
+        # The same gains added in another order may differ in the last bit.
         return np.minimum(ratios(self._expected(self._run_lists(block), divisor), ideal), 1.0)

@@ -1,1 +1,1 @@
-"""What people ask: a folder for each question, with what it computes and its page."""
+"""One folder per task, with its computation and its page."""

@@ -1,4 +1,4 @@
-"""The options of the questions that start from judgments with runs or sessions. Nothing here loads NumPy."""
+"""Options of the tasks that start from judgments with runs or sessions. Does not import NumPy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gainful.policy import PolicyLike
     from gainful.tasks.sensitivity.sensitivity_grid import Scenario
 
-#: The kinds of session curves, and what each shows; cost: what GainPerCost measures, by what it cost.
+#: The kinds of session curves, with a description of each.
 SESSION_CURVES = {
     "average": "by system",
     "subset": "all sessions and those with --at-least queries",
@@ -58,52 +58,50 @@ def _read_levels(text: str, option: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _read_per_cent(text: str, option: str) -> float:
-    per_cent = read_number(text, option)
-    if not 1 <= per_cent < 100:
-        raise UsageError(f"{option}: expected per cent from 1 to below 100, found {text}", "95 is 95%")
-    return per_cent / 100
+def _read_percentage(text: str, option: str) -> float:
+    percentage = read_number(text, option)
+    if not 1 <= percentage < 100:
+        raise UsageError(f"{option}: expected a percentage from 1 to below 100, found {text}", "95 is 95%")
+    return percentage / 100
 
 
 @dataclass(frozen=True)
 class _CurvesOfRuns:
-    """Judgments, runs, and what all curves of them have."""
+    """Options shared by all curves of runs."""
 
     qrels: QrelsLike | Judged
     runs: Mapping[str, RunLike]
     _: KW_ONLY
     policy: PolicyLike = policy_field()
-    baseline: str | None = setting(None, "The run that others are compared with; gain: by rank.", metavar="RUN")
-    by_query: bool = setting(False, "Every query's curve, too (jsonl and csv).")
+    baseline: str | None = setting(None, "Run that the others are compared with; gain: by rank.", metavar="RUN")
+    by_query: bool = setting(False, "Also write per-query curves (jsonl and csv).")
     threads: int | None = None
 
 
 @dataclass(frozen=True)
 class GainCurveOptions(_CurvesOfRuns):
-    """What is asked of :func:`gainful.gain_curves`."""
+    """Options of :func:`gainful.gain_curves`."""
 
     measures: MeasuresLike = ("CG", "nDCG")
     _: KW_ONLY
     average: str = setting("ratios", "gain: how nCG and nDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
-    draws: int = setting(1000, "gain: resamples for the bands, 0 for none.", kind="whole", least=0, shown="1000")
-    seed: int = setting(0, "gain: another seed, other resamples.", kind="whole", least=0, shown="0")
-    confidence: float = setting(0.95, "gain: what the bands hold.", metavar="PERCENT", read=_read_per_cent, shown="95")
+    draws: int = setting(1000, "gain: resamples for the bands; 0 for none.", kind="whole", least=0, shown="1000")
+    seed: int = setting(0, "gain: random seed.", kind="whole", least=0, shown="0")
+    confidence: float = setting(0.95, "gain: level of the bands.", metavar="PERCENT", read=_read_percentage, shown="95")
 
 
 @dataclass(frozen=True)
 class SidewaysOptions:
-    """How curves of gain are read sideways."""
+    """Options for comparing the ranks at which gain curves reach the same gain."""
 
     _: KW_ONLY
-    reference: str | None = setting(
-        None, "gain: the run that others have to catch up with.", metavar="RUN", shown="ideal"
-    )
+    reference: str | None = setting(None, "gain: run that the others must catch up with.", metavar="RUN", shown="ideal")
     at: Sequence[int] | None = setting(
-        None, "gain: the reference's ranks to catch up with.", metavar="R,...", read=_read_ranks, shown="5,10,20"
+        None, "gain: ranks of the reference to catch up with.", metavar="R,...", read=_read_ranks, shown="5,10,20"
     )
     regions: Sequence[tuple[int, int]] | None = setting(
         None,
-        "gain: ranks for the distance to the ideal.",
+        "gain: ranks for the distance from the ideal.",
         metavar="R-R,...",
         read=_read_regions,
         shown="1-10, 11-50, 51-100, ...",
@@ -113,27 +111,23 @@ class SidewaysOptions:
 @dataclass(frozen=True)
 class _RecallOptions(_CurvesOfRuns):
     _: KW_ONLY
-    points: int = setting(
-        11, "recall, generalised: how many recall levels.", kind="whole", least=2, most=1001, shown="11"
-    )
+    points: int = setting(11, "recall, generalised: recall levels.", kind="whole", least=2, most=1001, shown="11")
 
 
 @dataclass(frozen=True)
 class RecallLevelOptions(_RecallOptions):
-    """What is asked of :func:`gainful.recall_levels`."""
+    """Options of :func:`gainful.recall_levels`."""
 
     _: KW_ONLY
     levels: Sequence[float | str] | float | None = setting(
-        None, "recall: the grade levels.", metavar="G,...", read=_read_levels, shown="all above 0"
+        None, "recall: grade levels.", metavar="G,...", read=_read_levels, shown="all above 0"
     )
-    by: str = setting(
-        "both", "recall: a level alone, or it and all above.", choices=("level", "rel", "both"), shown="both"
-    )
+    by: str = setting("both", "recall: a level alone, or all from it.", choices=("level", "rel", "both"), shown="both")
 
 
 @dataclass(frozen=True)
 class GeneralisedRecallOptions(_RecallOptions):
-    """What is asked of :func:`gainful.generalised_recall`."""
+    """Options of :func:`gainful.generalised_recall`."""
 
     measures: str | Measure | Sequence[str | Measure] | None = None
     _: KW_ONLY
@@ -141,17 +135,17 @@ class GeneralisedRecallOptions(_RecallOptions):
 
 
 def read_values(texts: Sequence[str], option: str) -> list[object]:
-    """Values between commas, but not those in a map's braces; the option may be repeated."""
+    """Split texts at the commas outside of braces."""
     parts = [part.strip() for text in texts for part in re.findall(r"(?:\{[^}]*\}|[^,])+", text)]
     if not parts:
-        raise UsageError(f"{option}: expected a value, found none")
+        raise UsageError(f"{option}: value missing")
     if not all(parts):
         raise UsageError(f"{option}: expected values between commas, found '{','.join(texts)}'")
     return list(parts)
 
 
 def _read_varied(texts: Sequence[str], option: str) -> dict[str, list[object]]:
-    """NAME=V,V,... as values by name; what has no name belongs to the one before it."""
+    """Read NAME=V,V,... as values by name; a part without a name belongs to the name before it."""
     values: dict[str, list[object]] = {}
     name = None
     for part in map(str, read_values(texts, option)):
@@ -166,24 +160,24 @@ def _read_varied(texts: Sequence[str], option: str) -> dict[str, list[object]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Varied:
-    """What is varied of runs and of sessions alike."""
+    """Choices that can be varied for runs and sessions."""
 
     gain: Sequence[object] | None = setting(
         None,
-        "What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
-        "of ADM the values of the categories (urs).",
+        "Gain functions to try: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
+        "for ADM, values of the categories (urs).",
         metavar="G,...",
         read_all=read_values,
-        shown="0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, for as many levels as there are",
+        shown="0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, adapted to the number of levels",
     )
     base: Sequence[object] | None = setting(
-        None, "Bases of the discounts' logarithms.", metavar="B,...", read_all=read_values, shown="2, e, 10"
+        None, "Bases of the discount logarithm to try.", metavar="B,...", read_all=read_values, shown="2, e, 10"
     )
     at: Sequence[object] | None = setting(
-        None, "Depths.", metavar="K,...", read_all=read_values, shown="10, 30, 100, 200, of sessions 5, 10, 20"
+        None, "Depths to try.", metavar="K,...", read_all=read_values, shown="10, 30, 100, 200; sessions: 5, 10, 20"
     )
     vary: Mapping[str, Sequence[object]] | None = setting(
-        None, "Another parameter: srs=rank,minmax, query_base=2,4.", metavar="NAME=V,...", read_all=_read_varied
+        None, "Other parameters: srs=rank,minmax, query_base=2,4.", metavar="NAME=V,...", read_all=_read_varied
     )
     policy: PolicyLike = policy_field()
     threads: int | None = None
@@ -191,7 +185,7 @@ class _Varied:
 
 @dataclass(frozen=True)
 class SessionSensitivityOptions(_Varied):
-    """What is asked of :func:`gainful.assess_session_sensitivity`."""
+    """Options of :func:`gainful.assess_session_sensitivity`."""
 
     qrels: QrelsLike | Judged
     systems: Mapping[str, Sessions | Iterable[Sessions] | Source]
@@ -203,7 +197,7 @@ class SessionSensitivityOptions(_Varied):
 
 @dataclass(frozen=True)
 class SensitivityOptions(_Varied):
-    """What is asked of :func:`gainful.assess_sensitivity`."""
+    """Options of :func:`gainful.assess_sensitivity`."""
 
     qrels: QrelsLike | Judged
     runs: Mapping[str, RunLike]
@@ -211,97 +205,88 @@ class SensitivityOptions(_Varied):
     measure: str | Measure = "nDCG"
     discount: Sequence[str] | None = setting(
         None,
-        "jarvelin2002, burges2005 (no base can change nDCG with it: it cancels), ...",
+        "Discount functions to try: jarvelin2002, burges2005 (whose base cancels in nDCG), ...",
         metavar="D,...",
         read_all=read_values,
         shown="jarvelin2002, none",
     )
     scenario: Iterable[str | Scenario] | str | None = setting(
         None,
-        "Only this: impatient (depth 30, 0-1-10-100, base 2), patient (depth 200, 0-1-2-3, base 10), or one of "
-        "--scenarios; may be repeated.",
+        "Run one named scenario (repeatable): impatient (depth 30, 0-1-10-100, base 2), patient (depth 200, 0-1-2-3, "
+        "base 10), or one from --scenarios.",
         metavar="NAME",
         repeatable=True,
     )
-    scenarios: str | os.PathLike[str] | None = setting(
-        None, "A TOML file that defines scenarios.", kind="file", metavar="FILE"
-    )
+    scenarios: str | os.PathLike[str] | None = setting(None, "TOML file of scenarios.", kind="file", metavar="FILE")
 
 
 @dataclass(frozen=True)
 class _OfSessions:
-    """Judgments, sessions by system, which of them are looked at, and how curves of them are made."""
+    """Options shared by curves and studies of sessions."""
 
     qrels: QrelsLike | Judged
     systems: Mapping[str, Sessions | Iterable[Sessions] | Source]
     _: KW_ONLY
     policy: PolicyLike = policy_field()
     judged_by: str | None = None
-    session: Sequence[str | bytes] = setting((), "Only this session; may be repeated.", metavar="ID", repeatable=True)
-    topic: Sequence[str | bytes] = setting(
-        (), "Only sessions of this topic; may be repeated.", metavar="ID", repeatable=True
-    )
+    session: Sequence[str | bytes] = setting((), "Only this session (repeatable).", metavar="ID", repeatable=True)
+    topic: Sequence[str | bytes] = setting((), "Only this topic (repeatable).", metavar="ID", repeatable=True)
     at_least: int | None = setting(None, "Only sessions with at least N queries.", kind="whole", least=1, metavar="N")
     average: str | None = setting(None, "How curves of nsDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
-    queries: int | None = setting(
-        None, "Curves over N queries.", kind="whole", least=1, metavar="N", shown="all, at most 20"
-    )
-    draws: int | None = setting(None, "Resamples for the curves' bands, 0: none.", kind="whole", least=0, shown="1000")
-    seed: int | None = setting(None, "Another seed, other resamples.", kind="whole", least=0, shown="0")
+    queries: int | None = setting(None, "Queries per curve.", kind="whole", least=1, metavar="N", shown="at most 20")
+    draws: int | None = setting(None, "Resamples for the bands; 0 for none.", kind="whole", least=0, shown="1000")
+    seed: int | None = setting(None, "Random seed.", kind="whole", least=0, shown="0")
     confidence: float | None = setting(
-        None, "What bands and the intervals of --rating hold.", metavar="PERCENT", read=_read_per_cent, shown="95"
+        None, "Level of the bands and --rating intervals.", metavar="PERCENT", read=_read_percentage, shown="95"
     )
     threads: int | None = None
 
 
 @dataclass(frozen=True)
 class SessionCurveOptions(_OfSessions):
-    """What is asked of :func:`gainful.session_curves`."""
+    """Options of :func:`gainful.session_curves`."""
 
     measures: MeasuresLike = "nsDCG@10"
     _: KW_ONLY
-    kind: str = setting("average", "Which curves.", choices=SESSION_CURVES)
+    kind: str = setting("average", "Kind of curves.", choices=SESSION_CURVES)
 
 
 @dataclass(frozen=True)
 class SessionStudyOptions(_OfSessions):
-    """What is asked of :func:`gainful.tasks.sessions.study_sessions`."""
+    """Options of :func:`gainful.tasks.sessions.study_sessions`."""
 
     measures: MeasuresLike = DEFAULT_SESSION_MEASURES
     _: KW_ONLY
     curves: str | None = None
     curve_measures: MeasuresLike | None = None
     cost_query: str | float | None = setting(
-        None, "What a query costs; recorded: as the log has it, in its column cost.", metavar="C", shown="0"
+        None, "Cost of a query; recorded uses the log's column cost.", metavar="C", shown="0"
     )
-    cost_document: str | float | None = setting(None, "What reading a document costs.", metavar="C", shown="0")
+    cost_document: str | float | None = setting(None, "Cost of reading a document.", metavar="C", shown="0")
     rating: str | None = setting(
-        None, "Correlate with this column of --ratings, or with the sessions' own ratings.", metavar="NAME"
+        None, "Correlate with this column of --ratings, or with the ratings in the sessions.", metavar="NAME"
     )
     ratings: Mapping[str, float] | None = None
     topics: TopicsLike | None = None
     by_system: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses options without a meaning, before anything is read."""
         if self.ratings is not None and self.rating is None:
-            raise UsageError("rating: expected the name of the ratings, found none")
+            raise UsageError("ratings: the option rating, their name, is missing")
         if self.curves is not None:
             return
         curves = option("curves")
         for name in ("average", "queries", "draws", "seed"):
             if getattr(self, name) is not None:
-                raise UsageError(f"{option(name)}: has no meaning without {curves}", f"{curves} draws session vectors")
+                raise UsageError(f"{option(name)} requires {curves}", f"{curves} draws session vectors")
         if self.confidence is not None and self.rating is None:
-            raise UsageError(
-                f"{option('confidence')}: has no meaning without {curves} or {option('rating')}",
-                "it is of their intervals",
-            )
+            message = f"{option('confidence')} requires {curves} or {option('rating')}"
+            raise UsageError(message, "it is the level of their intervals")
 
 
 @dataclass(frozen=True)
 class ConventionOptions:
-    """What is asked of :func:`gainful.find_conventions`."""
+    """Options of :func:`gainful.find_conventions`."""
 
     qrels: QrelsLike
     run: RunLike
@@ -309,20 +294,17 @@ class ConventionOptions:
     measure: str | Measure = "nDCG@10"
     _: KW_ONLY
     policy: PolicyLike = policy_field()
-    query: str | bytes | int | None = setting(None, "The numbers are of this query.", metavar="ID", shown="of all")
+    query: str | bytes | int | None = setting(None, "The numbers are for this query.", metavar="ID", shown="means")
     departures: int = setting(
-        3,
-        "In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
-        kind="whole",
-        least=1,
+        3, "Conventions that may change at once; those of known tools are always tried.", kind="whole", least=1
     )
-    most: int = setting(5, "How many ways to show of a number.", kind="whole", least=1)
+    most: int = setting(5, "Explanations to list per number.", kind="whole", least=1)
     threads: int | None = None
 
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """What is asked of :func:`gainful.compare_judgments`."""
+    """Options of :func:`gainful.compare_judgments`."""
 
     a: Judged | QrelsLike
     b: Judged | QrelsLike
@@ -333,28 +315,26 @@ class JudgeOptions:
     rel: float | str | None = None
     scale: float | None = None
     draws: int = setting(1000, "Resamples for the intervals.", kind="whole", least=0)
-    seed: int = setting(0, "Another seed, other resamples.", kind="whole", least=0)
+    seed: int = setting(0, "Random seed.", kind="whole", least=0)
 
 
-#: The ranks of every list that a report page keeps.
+#: The number of ranks that a report keeps per list.
 DEFAULT_RANKS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class _PageOptions:
-    """What is asked of a page about runs and of one about sessions."""
+    """Options shared by reports on runs and on sessions."""
 
     policy: PolicyLike = policy_field()
-    baseline: str | None = setting(None, "The run that others are compared with.", metavar="RUN")
-    ranks: int = setting(
-        DEFAULT_RANKS, "How many ranks of every list the page keeps.", kind="whole", least=1, most=10_000
-    )
+    baseline: str | None = setting(None, "Run that the others are compared with.", metavar="RUN")
+    ranks: int = setting(DEFAULT_RANKS, "Ranks to keep per list.", kind="whole", least=1, most=10_000)
     threads: int | None = None
 
 
 @dataclass(frozen=True)
 class ReportOptions(_PageOptions):
-    """What is asked of :func:`gainful.report`."""
+    """Options of :func:`gainful.report`."""
 
     qrels: QrelsLike | Judged
     runs: RunLike | RunsLike
@@ -363,12 +343,12 @@ class ReportOptions(_PageOptions):
     exclude: ExclusionLike | None = None
     columns: Mapping[str, str] | None = None
     queries: QueriesLike | None = None
-    documents: Any = setting(None, "A table of documents: their ids, and titles or texts to show.", kind="file")
+    documents: Any = setting(None, "Table of document IDs with titles or texts.", kind="file")
 
 
 @dataclass(frozen=True)
 class SessionReportOptions(_PageOptions):
-    """What is asked of :func:`gainful.report_sessions`."""
+    """Options of :func:`gainful.report_sessions`."""
 
     qrels: QrelsLike | Judged
     sessions: Any

@@ -1,6 +1,6 @@
-"""The options of the questions that start from scores: comparisons, power, agreement, stability.
+"""Options of the tasks that start from scores: comparison, power, agreement and stability.
 
-Nothing here loads NumPy: help and usage errors come before anything is read.
+Does not import NumPy, so that help and usage errors appear before anything is read.
 """
 
 from __future__ import annotations
@@ -53,123 +53,118 @@ def _read_variance(text: str, option: str) -> str | float:
 
 @dataclass(frozen=True)
 class PowerOptions:
-    """What is asked of :func:`gainful.assess_power`."""
+    """Options of :func:`gainful.assess_power`."""
 
     scores: ScoresLike | None = None
     _: KW_ONLY
     pair: tuple[str, str] | None = setting(
-        None, "Plan for these two.", metavar="SYSTEM,SYSTEM", read=read_pair, shown="if there are just two"
+        None, "Plan for this pair of systems.", metavar="SYSTEM,SYSTEM", read=read_pair, shown="the only two systems"
     )
     queries: Sequence[int] = setting(
-        (), "What so many queries show.", metavar="N,...", read=_read_wholes, shown="as many as there are"
+        (), "Differences that N queries can detect.", metavar="N,...", read=_read_wholes, shown="queries in the scores"
     )
-    difference: Sequence[float] = setting(
-        (), "How many queries a difference that would matter needs.", metavar="D,...", read=read_numbers
-    )
+    difference: Sequence[float] = setting((), "Queries needed for a difference D.", metavar="D,...", read=read_numbers)
     width: Sequence[float] = setting(
-        (), "How many queries make the interval so wide, end to end.", metavar="W,...", read=read_numbers
+        (), "Queries needed for a confidence interval of width W.", metavar="W,...", read=read_numbers
     )
     systems: int | None = setting(
-        None, "Analysis of variance and Tukey HSD of so many.", kind="whole", least=2, shown="as many as there are"
+        None, "Number of systems for ANOVA and Tukey HSD.", kind="whole", least=2, shown="systems in the scores"
     )
-    power: float = number(0.8, "The power wanted.", "P")
-    alpha: float = number(0.05, "The level of the test.", "A")
+    power: float = number(0.8, "Target power.", "P")
+    alpha: float = number(0.05, "Significance level.", "A")
     variance: str | float | None = setting(
         None,
-        "Of the difference of two systems on a query: pair (of the two systems), residual (two-way, all systems), "
-        "sakai2016 (one-way: larger, because the difficulty of queries counts), or a number.",
+        "Variance of per-query differences; pair: of the two systems, residual: two-way over all systems, sakai2016: "
+        "one-way (larger, because it includes the difficulty of queries), or a number.",
         metavar="KIND|V",
         read=_read_variance,
         shown="pair for two systems, else residual",
     )
-    sd: float | None = number(None, "Without scores: the standard deviation of the difference of two systems.", "S")
+    sd: float | None = number(None, "Without scores: SD of per-query differences.", "S")
 
 
 @dataclass(frozen=True)
 class AgreeOptions:
-    """What is asked of :func:`gainful.assess_agreement`."""
+    """Options of :func:`gainful.assess_agreement`."""
 
     scores: ScoresLike
     _: KW_ONLY
     coefficient: Sequence[str] = setting(
         ("tau_b",),
-        "Shown as a matrix and a heat map, the first in sentences, too; may be repeated.",
+        "Coefficient for the matrix and heat map; the first is also used in sentences (repeatable).",
         choices=COEFFICIENTS,
         repeatable=True,
         shown="tau-b",
     )
     scatter: Sequence[tuple[str, str]] = setting(
         (),
-        "Draw the means by these two against each other; may be repeated.",
+        "Plot the means of two measures against each other (repeatable).",
         metavar="MEASURE MEASURE",
         values=2,
         repeatable=True,
-        shown="the least agreeing two",
+        shown="the two that agree least",
     )
-    persistence: float = number(0.9, "How far down RBO looks, between 0 and 1.", "P")
-    draws: int = setting(1000, "Resamples for the intervals, 0 for none.", kind="whole", least=0)
-    seed: int = setting(0, "Another seed, other resamples.", kind="whole", least=0)
+    persistence: float = number(0.9, "RBO persistence, from 0 (top rank only) to 1.", "P")
+    draws: int = setting(1000, "Resamples for the intervals; 0 for none.", kind="whole", least=0)
+    seed: int = setting(0, "Random seed.", kind="whole", least=0)
 
 
 @dataclass(frozen=True)
 class StabilityOptions:
-    """What is asked of :func:`gainful.assess_stability`."""
+    """Options of :func:`gainful.assess_stability`."""
 
     scores: ScoresLike
     _: KW_ONLY
     topics: str = setting(
         "random",
-        "Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
+        "How subsets of queries are chosen; first is one subset, by number if all IDs are numbers, else in byte order.",
         choices=TOPICS,
     )
-    shares: Sequence[float] = setting((0.5, 0.2), "How large subsets are.", metavar="S,...", read=read_numbers)
+    shares: Sequence[float] = setting((0.5, 0.2), "Sizes of subsets.", metavar="S,...", read=read_numbers)
     draws: int = setting(1000, "Random subsets of queries.", kind="whole", least=1)
-    documents: bool = setting(False, "Also with parts of the judged documents; needs QRELS and RUNS.")
+    documents: bool = setting(False, "Also use samples of the judged documents; needs QRELS and RUNS.")
     document_draws: int | None = setting(
-        None, "Random parts of the judgments; runs are scored again for each.", kind="whole", least=1, shown="20"
+        None, "Random samples of the judgments; runs are rescored for each.", kind="whole", least=1, shown="20"
     )
-    coefficient: str = setting("tau_b", "What orders are compared by.", choices=SYMMETRIC)
-    set_size: int | None = setting(None, "Queries in a set for swap rates.", kind="whole", least=1, shown="half of all")
-    fuzziness: float = number(0.05, "Tied below this share of the higher mean.", "F")
-    swaps: float = number(0.05, "Name the difference with at most so many swaps.", "RATE")
-    test: str = setting(
-        "t", "Discriminative power by the paired t test, or by randomised Tukey HSD.", choices=DISCRIMINATING
-    )
-    alpha: float = number(0.05, "Discriminative power: the level.", "A")
-    seed: int = setting(0, "Another seed, other draws.", kind="whole", least=0)
+    coefficient: str = setting("tau_b", "Coefficient for comparing orders.", choices=SYMMETRIC)
+    set_size: int | None = setting(None, "Queries per set for swap rates.", kind="whole", least=1, shown="half of all")
+    fuzziness: float = number(0.05, "Means are tied below this share of the higher one.", "F")
+    swaps: float = number(0.05, "Report the difference with at most this swap rate.", "RATE")
+    test: str = setting("t", "Test for discriminative power: paired t or randomised Tukey HSD.", choices=DISCRIMINATING)
+    alpha: float = number(0.05, "Significance level for discriminative power.", "A")
+    seed: int = setting(0, "Random seed.", kind="whole", least=0)
     threads: int | None = None
 
 
 def _titles(catalogue: Mapping[str, Any]) -> str:
-    """The titles of all members of a catalogue, as a list for people."""
     *first, last = (member.title for member in catalogue.values())
     return f"{', '.join(first)}, or {last}"
 
 
-#: The pairs that are printed unless more are asked for.
+#: The number of pairs printed by default.
 FEW_PAIRS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Level:
-    alpha: float = number(0.05, "The level.", "P")
+    alpha: float = number(0.05, "Significance level.", "P")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Drawn(_Level):
     draws: int | None = setting(
         None,
-        "Flips, samples or permutations.",
+        "Number of sign flips, resamples or permutations.",
         kind="whole",
         least=1,
-        shown="100,000 flips, 10,000 samples or permutations",
+        shown="100,000 sign flips; 10,000 resamples or permutations",
     )
-    seed: int = setting(0, "Another seed, other draws.", kind="whole", least=0, shown="0")
+    seed: int = setting(0, "Random seed.", kind="whole", least=0, shown="0")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline:
-    baseline: str | None = setting(None, "What others are compared with.", metavar="SYSTEM", shown="of two, the first")
+    baseline: str | None = setting(None, "System to compare with.", metavar="SYSTEM", shown="the first of two")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +175,7 @@ class _AllPairs:
 @dataclass(frozen=True, kw_only=True)
 class _Pairs(_AllPairs, _Level, _Baseline):
     pairs: Sequence[tuple[str, str]] = setting(
-        (), "Several systems: print this pair; may be repeated.", metavar="A,B", read=read_pair, repeatable=True
+        (), "Several systems: print this pair (repeatable).", metavar="A,B", read=read_pair, repeatable=True
     )
 
     def __post_init__(self) -> None:
@@ -195,62 +190,62 @@ class _Pairs(_AllPairs, _Level, _Baseline):
 
 @dataclass(frozen=True, kw_only=True)
 class _Margin:
-    margin: float | None = number(
-        None, "Differences below D count as equal: verdicts are superior, equivalent and so on.", "D"
-    )
+    margin: float | None = number(None, "Smallest difference that matters; adds verdicts such as equivalent.", "D")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Test:
     test: str | None = setting(
         None,
-        f"The test of a pair: {_titles(ASKED_AS_TESTS)}.",
+        f"Test for a pair: {_titles(ASKED_AS_TESTS)}.",
         choices=ASKED_AS_TESTS,
-        shown="randomisation; beyond 5,000 queries of two systems t",
+        shown="randomisation; t for two systems on more than 5,000 queries",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _QueryGroups:
-    by: str | None = setting(None, "--queries: show every group of queries by this column, too.", metavar="COLUMN")
+    by: str | None = setting(None, "Also compare by group: a column of --queries.", metavar="COLUMN")
 
 
 @dataclass(frozen=True)
 class PairOptions(_QueryGroups, _AllPairs, _Drawn, _Margin, _Test, _Baseline):
-    """The options of :func:`gainful.compare_two`."""
+    """Options of :func:`gainful.compare_two`."""
 
     scores: ScoresLike
     _: KW_ONLY
     interval: str | None = setting(
-        None, f"Two systems: the interval: {_titles(INTERVALS)}.", choices=INTERVALS, shown="the test's own"
+        None, f"Confidence interval of two systems: {_titles(INTERVALS)}.", choices=INTERVALS, shown="that of the test"
     )
-    most: int | None = setting(None, "Two systems: how many queries for each.", kind="whole", least=1, shown="5")
+    most: int | None = setting(None, "Two systems: queries listed for each.", kind="whole", least=1, shown="5")
 
 
 @dataclass(frozen=True)
 class UnpairedOptions(_Pairs, _Drawn, _Margin, _Test, _Baseline):
-    """The options of :func:`gainful.compare_unpaired`."""
+    """Options of :func:`gainful.compare_unpaired`."""
 
     scores: ScoresLike
     _: KW_ONLY
-    procedure: str | None = setting(None, f"Several systems: {_titles(PROCEDURES)}.", choices=PROCEDURES, shown="maxt")
+    procedure: str | None = setting(
+        None, f"Procedure for several systems: {_titles(PROCEDURES)}.", choices=PROCEDURES, shown="maxt"
+    )
     correction: str | None = setting(
         None,
-        f"Several systems: the correction for their number: {_titles(CORRECTIONS)}.",
+        f"Correction for the number of pairs: {_titles(CORRECTIONS)}.",
         choices=CORRECTIONS,
-        shown="maxt, of other tests holm",
+        shown="maxt; holm for other tests",
     )
-    family: str = setting("each", "all: one family of all measures.", choices=["each", "all"])
+    family: str = setting("each", "Correct p for each measure alone, or for all.", choices=["each", "all"])
 
 
 @dataclass(frozen=True)
 class SystemsOptions(_QueryGroups, UnpairedOptions):
-    """The options of :func:`gainful.compare_several`."""
+    """Options of :func:`gainful.compare_several`."""
 
     _: KW_ONLY
     groups: Mapping[str, Sequence[str]] | Sequence[str] = setting(
         (),
-        "Groups of systems to compare; or a FILE of such lines.",
+        "Groups of systems to compare, or a FILE with one per line (repeatable).",
         kind="file",
         metavar="NAME=A,B,...",
         repeatable=True,
@@ -260,13 +255,13 @@ class SystemsOptions(_QueryGroups, UnpairedOptions):
 
 @dataclass(frozen=True)
 class FactorOptions(_Drawn):
-    """The options of :func:`gainful.compare_factors`."""
+    """Options of :func:`gainful.compare_factors`."""
 
     scores: ScoresLike
     _: KW_ONLY
     factors: Mapping[str, Mapping[str, str]] | str | None = setting(
         None,
-        "Several systems: a table with a header, system and two factors: their effects and interaction.",
+        "Test two factors of systems and their interaction: a table with a header, systems first.",
         kind="file",
         metavar="FILE",
     )
@@ -274,37 +269,35 @@ class FactorOptions(_Drawn):
 
 @dataclass(frozen=True)
 class BeliefOptions(_Margin, _Pairs):
-    """The options of :func:`gainful.compare_beliefs`."""
+    """Options of :func:`gainful.compare_beliefs`."""
 
     scores: ScoresLike
 
 
 @dataclass(frozen=True)
 class SequenceOptions(_Pairs):
-    """The options of :func:`gainful.compare_sequentially`."""
+    """Options of :func:`gainful.compare_sequentially`."""
 
     scores: ScoresLike
     _: KW_ONLY
     arrival: Sequence[str] | str | None = setting(
         None,
-        "--sequential: the order of queries, a line each that begins with its id, such as QRELS.",
+        "--sequential: order of queries; each line begins with a query ID, as in QRELS.",
         kind="file",
         metavar="FILE",
-        shown="of ids",
+        shown="order of IDs",
     )
 
 
 @dataclass(frozen=True)
 class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions):
-    """The options of all kinds of comparison, and how judgments and runs are read."""
+    """Options of all comparisons, and of reading judgments and runs."""
 
     scores: ScoresLike | QrelsLike  # type: ignore[assignment] # the only kind that takes judgments
-    runs: Mapping[str, RunLike] | MeasuresLike | None = None  # a list of runs is several of one system
+    runs: Mapping[str, RunLike] | MeasuresLike | None = None  # a list of runs repeats one system
     measures: MeasuresLike | None = None
     _: KW_ONLY
-    sequential: bool = setting(
-        False, "Look after every query: intervals that hold however often one looks; of bounded measures."
-    )
+    sequential: bool = setting(False, "Sequential analysis: intervals valid after every query, for bounded measures.")
     policy: PolicyLike = policy_field()
     exclude: ExclusionLike | None = None
     items: ItemsLike | None = None
@@ -314,26 +307,25 @@ class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions
     queries: QueriesLike | None = None
 
 
-#: The tables that can be shown alone, the marks beside a mean that differs, and the orders of systems in a table.
 TABLES = ("leaderboard", "pairs", "means")
 MARKS = ("letters", "daggers", "beaten")
 ORDERS = ("best", "given")
-#: The charts of two systems, and of several.
 CHARTS_OF_PAIRS = ("differences",)
 CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p", "differences")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions:
-    """How a comparison is shown."""
+    """Options for showing a comparison."""
 
-    chart: Sequence[str] = setting((), "What to draw; may be repeated.", choices=CHARTS_OF_SYSTEMS, repeatable=True)
-    only: str | None = setting(None, "Print this table and nothing else.", choices=TABLES)
+    chart: Sequence[str] = setting((), "Chart to draw (repeatable).", choices=CHARTS_OF_SYSTEMS, repeatable=True)
+    only: str | None = setting(None, "Print only this table.", choices=TABLES)
     marks: str | None = setting(
         None,
-        "Beside means: letters that systems share, daggers for better or worse than --baseline, or the systems beaten.",
+        "Symbols after each mean: letters (shared unless significantly different), daggers (better or worse than "
+        "--baseline), or the systems beaten.",
         choices=MARKS,
         shown="daggers with --baseline, else letters",
     )
-    sort: str = setting("best", "Rows: best first, or as given.", choices=ORDERS)
+    sort: str = setting("best", "Order of rows: best first, or as given.", choices=ORDERS)
     places: int = setting(4, "Decimal places in tables.", kind="whole", least=0)

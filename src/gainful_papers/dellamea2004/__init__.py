@@ -1,7 +1,6 @@
 """Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental validation (2004).
 
-Its worked examples (Tables 1 and 2, Figures 2, 4, 5 and 6), and its experiment on any runs; the paper's own are those
-of TREC-8 ad hoc.
+Its worked examples (Tables 1 and 2, Figures 2, 4, 5 and 6), and its experiment on any runs (in the paper, TREC-8).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from gainful_papers.dellamea2004.plane import Plane, plane_plot, score_planes
 
 @cache
 def examples() -> tuple[Section, ...]:
-    """Tables 1 and 2, the planes of Figures 4 and 5, and the formulas in between.
+    """Check Tables 1 and 2, the planes of Figures 4 and 5, and the formulas between them.
 
     >>> [section.name for section in examples()][:3]
     ['Figure 2', 'Table 1', 'Figure 4']
@@ -53,11 +52,10 @@ def study(
     seed: int = 0,
     threads: int | None = None,
 ) -> Study:
-    """The experiment: ADM', ADM'' beside Rel-Ret, AvgPrec and R-Prec, and on parts of the documents and topics.
+    """Compare ADM' and ADM'' with Rel-Ret, AvgPrec and R-Prec, also on parts of the documents and topics.
 
-    ``best`` names the systems whose mean SRS is in URS'', or one of them (the first ten by average precision unless
-    given; of ten runs or fewer the better half);
-    ``worst_share`` is on which share of queries a Worst system is below the median (on all unless given).
+    ``best`` names the systems whose mean SRS enters URS'' (by default ten by average precision, or the better half of
+    at most ten runs); ``worst_share`` is the share of queries on which a Worst system is below the median (default 1).
     """
     found = run_experiment(judged, runs, best, worst_share, draws, seed, threads)
     sections = (
@@ -72,24 +70,24 @@ def study(
     depth = found.systems.depth
     conventions = (
         f"SRS = 1 - (rank - 1) / {depth}, 0 if not retrieved; URS' = grade / scale; URS'' = (3 URS' + mean SRS of the "
-        "chosen) / 4",
+        "best systems) / 4",
         exchange_rule(len(found.systems.kept)),
         next(iter(found.evaluations.values())).signature().note(),
     )
     return Study(found.data, sections, found.evaluations, conventions)
 
 
-#: Both scores as they are given.
+#: Parameters for using both scores as given.
 _WAY = "srs=score, urs=given"
 _QUERY = "q"
 
-#: The paper's columns and the measures that have them.
+#: The paper's columns and their measures.
 _COLUMNS = {"P": "ThresholdP", "R": "ThresholdR", "E": "PRmean", "ADM": "ADM"}
 
 
 @dataclass(frozen=True)
 class _Case:
-    """Documents with what the user says (URS), what some systems say (SRS), and what the paper prints of these."""
+    """Documents with user scores (URS), scores of several systems (SRS), and the paper's printed values."""
 
     name: str
     urs: tuple[float, ...]
@@ -103,7 +101,7 @@ _TABLE_1 = _Case(
     {"IRS1": (0.9, 0.5, 0.2), "IRS2": (1.0, 0.6, 0.3), "IRS3": (0.8, 0.4, 1.0)},
     {"IRS1": (0.5, 1, 0.75, 0.9), "IRS2": (0.5, 1, 0.75, 0.8), "IRS3": (0.5, 1, 0.75, 0.7)},
 )
-#: Table 2 is of the points of Figure 5, which has no numbers: these were chosen to reproduce it.
+#: Table 2 uses the points of Figure 5, which prints no numbers: these were chosen to reproduce the table.
 _TABLE_2A = _Case(
     "Table 2 (a)",
     (0.3, 0.7, 0.6),
@@ -113,12 +111,12 @@ _TABLE_2A = _Case(
 _TABLE_2B = _Case(
     "Table 2 (b)", (1.0, 0.5), {"IRS1": (1.0, 0.5), "IRS2": (0.5, 1.0)}, {"IRS1": (1, 1, 1, 1), "IRS2": (1, 1, 1, 0.5)}
 )
-_ERRATA = {("Table 2 (a)", "IRS1", "E"): "the mean of P rounded to 0.67 and R; 2/3 and 1 have 0.8333"}
+_ERRATA = {("Table 2 (a)", "IRS1", "E"): "mean of R and of P rounded to 0.67; the mean of 2/3 and 1 is 0.8333"}
 _PLACES = {("Table 2 (a)", "IRS3", "ADM"): 3}
 
 
 def _values(case: _Case, system: str, *measures: str, way: str = _WAY) -> list[float]:
-    """What measures say of one system; NaN where they are undefined."""
+    """Score one system; NaN if a measure is undefined."""
     user = Qrels.from_dict({_QUERY: _named(case.urs)}, scale=1)
     wanted = [f"{measure}({way})" for measure in measures]
     found = evaluate(user, {_QUERY: _named(case.srs[system])}, wanted)
@@ -140,29 +138,26 @@ def _claims(case: _Case) -> list[Claim]:
 
 
 def _table_1() -> Section:
-    """Three systems that precision and recall cannot tell apart."""
-    said = claims_tables("P, R, E and ADM, thresholds at 0.5", _claims(_TABLE_1))
-    about = "Three systems have the same P, R and E, and different ADM."
-    return Section.of("Table 1", about, _documents(_TABLE_1), said)
+    claims = claims_tables("P, R, E and ADM, thresholds at 0.5", _claims(_TABLE_1))
+    about = "Three systems have equal P, R and E but different ADM."
+    return Section.of("Table 1", about, _documents(_TABLE_1), claims)
 
 
 def _table_2() -> Section:
-    """Small differences in SRS that matter too much, large ones that do not matter."""
     return Section.of(
         "Table 2",
-        "P, R and E answer to differences in SRS otherwise than ADM does.",
-        "The paper prints no scores for Figure 5. These points were chosen so that they reproduce the table: that they "
-        "do is no test of the measures, but shows that one set of points has all four values of every system.",
+        "P, R and E respond to differences in SRS differently from ADM.",
+        "The paper prints no scores for Figure 5. These points were chosen to reproduce the table, so agreement is not "
+        "a test of the measures; it shows that one set of points yields all four values for each system.",
         _documents(_TABLE_2A),
         claims_tables("(a): small differences in SRS", _claims(_TABLE_2A)),
         _documents(_TABLE_2B),
         claims_tables("(b): large differences in SRS", _claims(_TABLE_2B)),
-        claims_tables("What the paper concludes", _spreads()),
+        claims_tables("Conclusions of the paper", _spreads()),
     )
 
 
 def _spreads() -> list[Claim]:
-    """By how much values differ between the systems of either case."""
 
     def spread(case: _Case, measure: str) -> float:
         values = [_values(case, system, measure)[0] for system in case.srs]
@@ -188,14 +183,13 @@ def _spreads() -> list[Claim]:
 
 def _documents(case: _Case) -> Table:
     return table(
-        f"{case.name}: what the user and what systems say",
+        f"{case.name}: user and system scores",
         (*head("score"), *head(f"{name} .3" for name in _named(case.urs))),
         ((name, *scores) for name, scores in {"URS": case.urs, **case.srs}.items()),
     )
 
 
 def _figure(name: str, of: str, cases: Mapping[str, _Case]) -> Section:
-    """The planes of a table."""
     planes = {title: _planes(case) for title, case in cases.items()}
     points = table(
         "Points of the planes",
@@ -215,9 +209,9 @@ def _figure(name: str, of: str, cases: Mapping[str, _Case]) -> Section:
             for plane in of_case
         )
         caption = f"ADM: {', '.join(f'{plane.run} {plane.adm:.3f}' for plane in of_case)}."
-        # What surrounds the points is the same for each system.
+        # Axes and guides are the same for each system.
         plots.append(replace(plane_plot(of_case[0]), title=title, points=drawn, caption=caption))
-    return Section.of(name, f"{of} is drawn in the plane of URS and SRS.", plots, points)
+    return Section.of(name, f"{of} in the plane of URS and SRS.", plots, points)
 
 
 def _planes(case: _Case) -> tuple[Plane, ...]:
@@ -227,7 +221,7 @@ def _planes(case: _Case) -> tuple[Plane, ...]:
 
 
 def _sectors() -> Section:
-    """Precision by the sectors of Figure 2, whose formula is not the one that Table 2 was computed with."""
+    """Check the formula of precision in Figure 2, with which Table 2 was not computed."""
     [plane, *_] = _planes(_TABLE_2A)
     alpha, beta = plane.sectors.only_retrieved, plane.sectors.retrieved_relevant
     printed = _TABLE_2A.prints["IRS1"][0]
@@ -235,16 +229,16 @@ def _sectors() -> Section:
         "precision",
         "|α| / (|α| + |β|)",
         "|β| / (|α| + |β|)",
-        "in the text at hand; α are documents retrieved and not relevant, β those retrieved and relevant, as its "
-        f"recall |β| / (|β| + |δ|) and fallout |α| / (|α| + |γ|) have them; with |α| = {alpha} and |β| = {beta} of "
-        f"IRS1 in Table 2 (a) its formula would give {alpha / (alpha + beta):.2f}, and the table has {printed:.2f}",
+        "in the available text; α are retrieved irrelevant and β retrieved relevant documents, as in its formulas of "
+        f"recall |β| / (|β| + |δ|) and fallout |α| / (|α| + |γ|); with |α| = {alpha} and |β| = {beta} for IRS1 in "
+        f"Table 2 (a), its formula would give {alpha / (alpha + beta):.2f}, but the table has {printed:.2f}",
     )
     about = "The plane has four sectors; the formula of precision has an erratum."
     return Section("Figure 2", about, claims_tables("Precision by sectors", [claim]))
 
 
 def _categories() -> Section:
-    """ADM^(2)_(2): distances are 0 or 1, so that it counts what lies in the sectors α and δ."""
+    """Check ADM^(2)_(2): distances are 0 or 1, so it counts documents in sectors α and δ."""
     finds = []
     for case in (_TABLE_1, _TABLE_2A, _TABLE_2B):
         for system, plane in zip(case.srs, _planes(case), strict=True):
@@ -254,16 +248,15 @@ def _categories() -> Section:
     claim = Claim.statement(
         "ADM with 2 categories on both sides",
         "distances are 0 or 1",
-        f"1 - (|α| + |δ|) / documents of {sum(finds)} of {len(finds)} systems in Tables 1 and 2",
+        f"1 - (|α| + |δ|) / documents for {sum(finds)} of {len(finds)} systems in Tables 1 and 2",
         all(finds),
         "x becomes min(floor(2x), 1): a threshold at 0.5",
     )
-    about = "ADM is taken with binary relevance and binary retrieval."
+    about = "ADM with binary relevance and binary retrieval."
     return Section("ADM(2)(2)", about, claims_tables("Distances", [claim]))
 
 
 def _over_and_under() -> Section:
-    """ADP and ADR, of which ADM is made."""
     sums = []
     for case in (_TABLE_1, _TABLE_2A):
         for system in case.srs:
@@ -271,13 +264,12 @@ def _over_and_under() -> Section:
             what, finds = f"{case.name}, {system}: ADM = ADP + ADR - 1", f"{adm:.3f} = {adp:.3f} + {adr:.3f} - 1"
             is_sum = math.isclose(adm, adp + adr - 1, abs_tol=1e-12)
             sums.append(Claim.statement(what, "for every query", finds, is_sum))
-    about = "ADP and ADR tell documents over- and underestimated."
+    about = "ADP and ADR separate over- and underestimated documents."
     return Section("Figure 6", about, claims_tables("Sums", sums))
 
 
 def _ranks() -> Section:
-    """SRS from ranks, as the experiment has it."""
-    # Of one document with a URS of 1, ADM is its SRS.
+    # ADM of a single document with URS 1 is its SRS.
     adm = parse("ADM(over=relevant)")
     claims = [
         Claim.number(f"SRS at rank {rank:,}", says, adm.score([*[None] * (rank - 1), 1]), places)
@@ -288,30 +280,30 @@ def _ranks() -> Section:
             "based on binary relevance",
             "URS''",
             "URS'",
-            "in the text at hand; the next sentence says of URS'' that it is not based on binary relevance",
+            "in the available text; the next sentence states that URS'' is not based on binary relevance",
         )
     )
-    about = "SRS comes from the position in the list; a sentence on URS has an erratum."
-    return Section("SRS and URS", about, claims_tables("By position", claims))
+    about = "SRS is computed from the rank; a sentence about URS has an erratum."
+    return Section("SRS and URS", about, claims_tables("By rank", claims))
 
 
-#: An example of the last section's second limitation, which has no numbers: binary relevance, and a good system.
+#: Example of the second limitation in the last section, which prints no numbers: binary relevance, a good system.
 _BINARY = _Case("Conclusions", (1, 1, 0, 0), {"IRS1": (0.9, 0.7, 0.3, 0.1)}, {})
 
 
 def _second_limitation() -> Section:
-    """A system that keeps its scores (IRS1), and the same one with all of them made 0 or 1 (IRS2)."""
+    """Compare a system that keeps its scores (IRS1) with the same scores collapsed to 0 or 1 (IRS2)."""
     [kept] = _values(_BINARY, "IRS1", "ADM")
     [collapsed] = _values(_BINARY, "IRS1", "ADM", way=f"{_WAY}, srs_levels=2")
     claim = Claim.text(
-        "higher ADM, while the other's scores can be used to rank",
+        "higher ADM, although the other's scores are useful for ranking",
         "IRS1",
         "IRS2" if collapsed > kept else "IRS1",
-        f"the paper swaps the names of the two in this sentence: ADM is {kept:.2f} with the scores as they are and "
+        f"the paper swaps the two names in this sentence: ADM is {kept:.2f} with the original scores and "
         f"{collapsed:.2f} with 0 and 1",
     )
     about = (
-        "URS is 0 or 1. IRS1 keeps its scores, IRS2 has the same ones collapsed at 0.5. The paper has no numbers here; "
-        "an example of a good system: URS 1 1 0 0, SRS 0.9 0.7 0.3 0.1."
+        "URS is 0 or 1. IRS1 keeps its scores; IRS2 collapses them at 0.5. The paper prints no numbers; this example "
+        "is a good system with URS 1 1 0 0 and SRS 0.9 0.7 0.3 0.1."
     )
     return Section("Conclusions", about, claims_tables("The second limitation", [claim]))

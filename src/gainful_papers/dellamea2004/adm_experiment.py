@@ -1,6 +1,6 @@
 """The experiment of Della Mea and Mizzaro (2004) on any runs: its systems, ADM' and ADM'', and the sets of Table 4.
 
-All documents that systems retrieve count, not only the judged ones.
+All retrieved documents count, not only judged documents.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from gainful.stats.repeatable import check_draws, settle, stream
 from gainful.stats.stability import Spread, order_of_topics, settled_means
 from gainful_papers.claims import Claim, Floats, Ints, require_several_runs
 
-#: The two measures: with what the judges say, and with that and what the best systems say.
+#: The two measures: based on judgments, and on judgments combined with the best systems.
 MEASURES = ("ADM'", "ADM''")
-#: The measures that the paper compares with, under its names.
+#: Reference measures, under the paper's names.
 REFERENCES: Mapping[str, Measure] = {"Rel-Ret": parse("NumRelRet"), "AvgPrec": parse("AP"), "R-Prec": parse("Rprec")}
 GROUPS = ("Best", "Normal", "Worst")
 
-#: So many systems are the best, where there are more; of fewer systems half of them are.
+#: Number of best systems; half of all systems if there are not more than this.
 TEN = 10
 _FEWEST = 3
-#: Scores of all queries are kept for each draw.
+#: Largest number of draws: scores of all queries are kept for each.
 _MOST_DRAWS = 1_000
 
-#: By what the paper's own collection is known: TREC-8 ad hoc.
+#: Characteristics of the paper's collection, TREC-8 ad hoc.
 _OWN_TOPICS = tuple(str(topic) for topic in range(401, 451))
 _OWN_RUNS, _OWN_RELEVANT, _OWN_DEPTH = 129, 4728, 1000
-#: Why what has to do with URS'' need not be the paper's on its own data.
-_NOT_NAMED = "the paper's best systems, which make URS'' and the group Best, are manual runs that it does not name"
+#: Reason why values that depend on URS'' may differ even on the paper's data.
+_NOT_NAMED = "the paper's best systems, which define URS'' and the group Best, are unnamed manual runs"
 
 
 class Short(NamedTuple):
-    """A system that is left out: for so many queries it retrieves less than others, at worst so few documents."""
+    """A system with short lists, which is left out: queries with short lists, unanswered queries, shortest list."""
 
     name: str
     queries: int
@@ -56,7 +56,7 @@ class Short(NamedTuple):
 
 @dataclass(frozen=True)
 class Systems:
-    """All systems by average precision, best first; those that make URS''; those left out; and the others in groups."""
+    """All systems by average precision, best first; the systems chosen for URS''; those left out; and the groups."""
 
     names: tuple[str, ...]
     means: Mapping[str, float]  # average precision
@@ -67,18 +67,18 @@ class Systems:
     kept: tuple[str, ...]
     groups: Mapping[str, tuple[str, ...]]
     worst_share: float | None
-    telling: int  # queries on which a system can be below the median
+    telling: int  # queries with a median above 0, on which a system can be below it
 
     def places(self, group: str) -> Ints:
-        """Where the systems of a group stand among those that are kept."""
+        """Return the indices of a group's systems among the kept systems."""
         return np.array([self.kept.index(name) for name in self.groups[group]], np.int64)
 
 
 class SetAgreement(NamedTuple):
-    """A set of Table 4: how far the order of systems on it agrees with that on the whole set.
+    """A set of Table 4, and the agreement of its order of systems with the order on the whole set.
 
-    ``documents`` is how many a system is judged by, on average. ``tau`` has a value a measure: the mean of the
-    ``spread`` over draws, where there is something to draw.
+    ``documents`` is the average number per system. ``tau`` has one value per measure: for random sets, the mean of the
+    ``spread`` over draws.
     """
 
     number: int
@@ -93,8 +93,8 @@ class Sets:
     """All sets of Table 4, and the means on sets 1 and 3 that Figure 9 shows (measures x systems)."""
 
     rows: tuple[SetAgreement, ...]
-    first_topics: tuple[int, int]  # how many sets 1 and 2 have
-    by_number: bool  # whether topics stand in the order of numbers
+    first_topics: tuple[int, int]  # topics in sets 1 and 2
+    by_number: bool  # whether topics are ordered as numbers
     whole: Floats
     set_1: Floats
     set_3: Floats
@@ -102,7 +102,7 @@ class Sets:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What was found: the systems, the five measures' scores of those that are kept (best first), and the sets."""
+    """Results: the systems, the five measures' scores of kept systems (best first), and the sets."""
 
     systems: Systems
     scores: Mapping[str, Floats]
@@ -110,18 +110,18 @@ class Experiment:
     evaluations: Mapping[str, Evaluation]
     queries: tuple[str, ...]
     relevant: int
-    pairs: int  # documents retrieved or relevant, over all queries
+    pairs: int  # retrieved or relevant documents over all queries
     draws: int
     seed: int
 
     @property
     def is_own_collection(self) -> bool:
-        """Whether these are the topics and judgments of the paper, as far as the number of relevant documents tells."""
+        """Whether the topics and, by the number of relevant documents, the judgments are the paper's."""
         return (self.queries, self.relevant) == (_OWN_TOPICS, _OWN_RELEVANT)
 
     @property
     def is_own(self) -> bool:
-        """Whether these are all of the paper's runs, too."""
+        """Whether these are also all of the paper's runs."""
         systems = self.systems
         return self.is_own_collection and (len(systems.names), systems.depth) == (_OWN_RUNS, _OWN_DEPTH)
 
@@ -132,7 +132,7 @@ class Experiment:
 
     @property
     def data(self) -> str:
-        """What data these are, in a sentence."""
+        """Description of the data."""
         order, _ = order_of_topics(self.queries)
         first, last = self.queries[order[0]], self.queries[order[-1]]
         here = (
@@ -142,40 +142,40 @@ class Experiment:
         )
         if self.is_own:
             return (
-                f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. Its best systems are manual runs that "
-                "it does not name, so that what depends on URS'' may differ."
+                f"{here}: judging by these numbers, the paper's data (TREC-8 ad hoc). Its best systems are unnamed "
+                "manual runs, so results that depend on URS'' may differ."
             )
         if self.is_own_collection:
             return (
-                f"{here}: by its topics and relevant documents TREC-8 ad hoc, the paper's own collection "
-                f"({self._runs_there}; the paper has lists of {_OWN_DEPTH:,}). Its figures are of all runs."
+                f"{here}: judging by topics and relevant documents, the paper's collection (TREC-8 ad hoc; "
+                f"{self._runs_there}; the paper has lists of {_OWN_DEPTH:,}). The paper's numbers are for all its runs."
             )
         return (
-            f"{here}. The paper has TREC-8 ad hoc: {_OWN_RUNS} runs, topics {_OWN_TOPICS[0]} to {_OWN_TOPICS[-1]}, "
-            f"{_OWN_RELEVANT:,} relevant documents, lists of {_OWN_DEPTH:,}. These are other data, and its figures are "
-            "for orientation only."
+            f"{here}. The paper used other data (TREC-8 ad hoc: {_OWN_RUNS} runs, topics {_OWN_TOPICS[0]} to "
+            f"{_OWN_TOPICS[-1]}, {_OWN_RELEVANT:,} relevant documents, lists of {_OWN_DEPTH:,}): its numbers are for "
+            "comparison only."
         )
 
     def number(self, what: str, says: float, finds: float | None, places: int = 0, needs_best: bool = False) -> Claim:
-        """A number that has to be the paper's on its own data, and stands beside it on others.
+        """Check a number on the paper's data; on other data, show it for comparison.
 
-        What depends on the ten best systems may differ even there. None is a correlation of systems that are alike.
+        Values that depend on the ten best systems may differ even on the paper's data. None is an undefined tau.
         """
         if finds is None:
-            return Claim.undecided(what, f"{says:.{places}f}", "undefined", "all systems are alike")
+            return Claim.undecided(what, f"{says:.{places}f}", "undefined", "all systems are equal")
         claim = Claim.number(what, says, finds, places)
         if not self.is_own:
-            return self.beside(what, claim.says, claim.finds)
+            return self.comparison(what, claim.says, claim.finds)
         is_other = needs_best and claim.verdict == "differs"
-        return Claim.beside(what, claim.says, claim.finds, _NOT_NAMED) if is_other else claim
+        return Claim.comparison(what, claim.says, claim.finds, _NOT_NAMED) if is_other else claim
 
-    def beside(self, what: str, says: str, finds: str) -> Claim:
-        """A figure for orientation."""
+    def comparison(self, what: str, says: str, finds: str) -> Claim:
+        """Show a number for comparison only."""
         is_same = self.is_own_collection
-        return Claim.beside(what, says, finds, self._runs_there if is_same else "", same_collection=is_same)
+        return Claim.comparison(what, says, finds, self._runs_there if is_same else "", same_collection=is_same)
 
     def by_group(self, measure: str) -> dict[str, Floats]:
-        """The scores of every group that has members."""
+        """Return the scores of each nonempty group."""
         groups = {group: self.systems.places(group) for group in GROUPS}
         return {group: self.scores[measure][places] for group, places in groups.items() if places.size}
 
@@ -189,21 +189,21 @@ def run_experiment(
     seed: int,
     threads: int | None,
 ) -> Experiment:
-    """Reads the runs, chooses the systems, and compares them by all measures and on all sets."""
-    require_several_runs("dellamea2004", runs, "three", "give several, or a folder of them; the paper has 129")
+    """Read the runs, choose the systems, and compare them by all measures and on all sets."""
+    require_several_runs("dellamea2004", runs, "three", "give several runs or a folder; the paper has 129")
     check_draws(draws, seed)
     if draws > _MOST_DRAWS:
-        raise UsageError(f"draws: expected at most {_MOST_DRAWS:,}, found {draws:,}: each compares all documents anew")
+        raise UsageError(f"draws: expected at most {_MOST_DRAWS:,}, found {draws:,}")
     if judged.policy.unjudged == "condensed":
         raise UsageError(
-            "dellamea2004: expected unjudged documents to count, found unjudged=condensed",
-            "ADM is over all retrieved documents: leave the policy at unjudged=zero",
+            "dellamea2004: unjudged=condensed cannot be used",
+            "ADM averages over all retrieved documents; use unjudged=zero",
         )
     if not (judged.grade > 0).any():
         raise InputError(
-            f"{os.path.basename(judged.qrels.name)}: dellamea2004 expects relevant documents (a grade above 0), "
-            "found none for any query",
-            "ADM is over retrieved and relevant documents, and what it is compared with counts relevant ones",
+            f"{os.path.basename(judged.qrels.name)}: dellamea2004 needs relevant documents (grades above 0), but there "
+            "are none",
+            "ADM averages over retrieved and relevant documents, and the reference measures count relevant documents",
         )
     lists, relevant = read_lists(judged, runs, threads)
     evaluations = evaluate_lists(lists)
@@ -218,17 +218,14 @@ def run_experiment(
 
 
 class SystemLists(NamedTuple):
-    """A system's lists in the order of the policy: the join with the judgments, and the numbers of all documents."""
+    """A system's lists, joined with the judgments and ordered by the policy, and the numbers of all documents."""
 
     graded: GradedRun
     documents: Ints
 
 
 def read_lists(judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> tuple[dict[str, SystemLists], Ints]:
-    """The lists of all runs, read side by side, and the relevant documents.
-
-    Documents are numbered over all runs in byte order of their ids.
-    """
+    """Read the lists of all runs in parallel, and number their documents and the relevant ones in byte order of IDs."""
     numbers: dict[bytes, int] = {}
     numbering = Lock()
 
@@ -239,7 +236,7 @@ def read_lists(judged: Judged, runs: Mapping[str, RunLike], threads: int | None)
 
     def read(name: str, graded: GradedRun) -> SystemLists:
         assert graded.run is not None
-        # Without the run itself: the texts of 129 runs would be a gigabyte.
+        # Release the run: the text of 129 runs would need a gigabyte.
         return SystemLists(replace(graded, row=graded.row[:0], run=None), number(graded.run, graded.row))
 
     first_row = np.unique(judged.item, return_index=True)[1]
@@ -252,12 +249,12 @@ def read_lists(judged: Judged, runs: Mapping[str, RunLike], threads: int | None)
 
 
 def evaluate_lists(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:
-    """All systems by the reference measures and by ADM at the depth of the longest list."""
+    """Evaluate all systems by the reference measures, and by ADM at the depth of the longest list."""
     depth = _depth(lists)
     if not depth:
-        raise InputError("runs: dellamea2004 expects retrieved documents, found none for any judged query")
+        raise InputError("runs: no documents are retrieved for any judged query")
     measures = (*REFERENCES.values(), parse(f"ADM@{depth}"))
-    # A copy each: what the measures keep beside a run would be several times the run.
+    # Use copies: measures cache several times the size of the run.
     return {name: evaluate_graded(replace(each.graded), measures) for name, each in lists.items()}
 
 
@@ -272,7 +269,6 @@ def _choose_systems(
     best: str | Sequence[str],
     worst_share: float | None,
 ) -> Systems:
-    """The best first, then those that fall short are left out, then the rest is put into groups."""
     share = 1.0 if worst_share is None else read_number(worst_share, "worst_share")
     if not 0 < share <= 1:
         raise UsageError(f"worst_share: expected a number above 0 and up to 1, found {number_text(share)}")
@@ -280,7 +276,7 @@ def _choose_systems(
     if strange := [name for name in given if not isinstance(name, str)]:
         raise UsageError(f"best: expected names of runs, found {type(strange[0]).__name__}")
     average_precision = REFERENCES["AvgPrec"]
-    # Where no query counts a mean is below all others.
+    # Systems without a defined mean rank last.
     found = np.array([evaluation.mean(average_precision) for evaluation in evaluations.values()])
     settled = settle(np.where(np.isnan(found), -1.0, found), 1.0)
     means = dict(zip(evaluations, settled.tolist(), strict=True))
@@ -302,7 +298,7 @@ def _choose_systems(
     kept = tuple(name for name in names if name not in left_out)
     if len(kept) < _FEWEST:
         raise _too_few([printable(query) for query in judged.qrels.query_ids], lengths, len(kept), depth)
-    # Where the median is 0 no system can be below it: such a query tells nothing.
+    # Ignore queries with a median of 0: no system can be below it.
     columns = [evaluations[name].by_query(average_precision).values() for name in names]
     scores = np.array([[np.nan if value is None else value for value in column] for column in columns]).T
     scores = settle(scores[~np.isnan(scores).all(axis=1)], 1.0)
@@ -320,17 +316,16 @@ def _choose_systems(
 
 
 def _too_few(queries: Sequence[str], of_systems: Mapping[str, Ints], kept: int, depth: int) -> InputError:
-    """Why too few systems are left, and what can be done."""
     lengths = np.stack(list(of_systems.values()))  # systems x queries
     common = int(np.sort(lengths.min(axis=1))[-_FEWEST])
     if common:
         remain = int(np.count_nonzero(lengths.min(axis=1) >= common))
-        hint = f"depth={common} (--depth {common}) cuts all lists alike: {remain} systems then remain"
+        hint = f"with depth={common} (--depth {common}), {remain} systems remain"
     else:
         unanswered = np.count_nonzero(lengths == 0, axis=0)
         worst = int(np.argmax(unanswered))
         runs = count_of(int(unanswered[worst]), "run has", "runs have")
-        hint = f"{runs} nothing for query '{queries[worst]}': leave out its judgments, or these runs"
+        hint = f"{runs} no documents for query '{queries[worst]}': leave out its judgments, or these runs"
     return InputError(
         f"runs: dellamea2004 expects at least {_FEWEST} systems that retrieve {count_of(depth, 'document')} (the "
         f"longest list) for each of the {count_of(len(queries), 'judged query', 'judged queries')}, found {kept} of "
@@ -339,24 +334,24 @@ def _too_few(queries: Sequence[str], of_systems: Mapping[str, Ints], kept: int, 
     )
 
 
-#: A drawn pair falls into one of four parts: below .1, to .2, to .5, and the rest. The first is a tenth of all pairs,
-#: the first three are a half.
+#: A random number puts each pair into one of four parts: below 0.1, 0.2 or 0.5, or the rest. The first part is a tenth
+#: of all pairs, the first three are half.
 _ENDS = np.array([0.1, 0.2, 0.5])
 _PARTS = 4
 _TENTH, _HALF = slice(0, 1), slice(0, 3)
 
 
 class Distances(NamedTuple):
-    """ADM' and ADM'' (measures x queries x systems) over all, over retrieved, and over relevant documents.
+    """ADM' and ADM'', shape (measures, queries, systems), over all, retrieved, and relevant documents.
 
-    ``drawn`` has the sums of |SRS - URS| over parts of the documents (draws x measures x queries x systems x parts),
-    and ``drawn_count`` the numbers of documents, the same without measures.
+    ``drawn`` are sums of |SRS - URS| over parts of the documents, shape (draws, measures, queries, systems, parts);
+    ``drawn_count`` are numbers of documents, without the measure axis.
     """
 
     whole: Floats
     retrieved: Floats
     relevant: Floats
-    missed: Ints  # relevant documents that a system does not retrieve, queries x systems
+    missed: Ints  # relevant documents not retrieved, shape (queries, systems)
     recall_base: Ints
     pairs: int
     drawn: Floats
@@ -366,9 +361,9 @@ class Distances(NamedTuple):
 def measure_distances(
     judged: Judged, lists: Mapping[str, SystemLists], relevant_documents: Ints, systems: Systems, draws: int, seed: int
 ) -> Distances:
-    """ADM', ADM'' of the systems that are kept; the mean SRS of those that are chosen makes URS''.
+    """Compute ADM' and ADM'' of kept systems; the mean SRS of chosen systems enters URS''.
 
-    Every draw puts every pair of query and document into a part, in the order of their ids.
+    Each draw puts each pair of query and document into a part, in the order of their IDs.
     """
     names = list(dict.fromkeys((*systems.kept, *systems.chosen)))
     chosen = [names.index(name) for name in systems.chosen]
@@ -382,7 +377,7 @@ def measure_distances(
     by_system = _PARTS * np.arange(kept)[:, np.newaxis]
     progress = current_progress()
     progress.total += queries * kept * depth
-    # A grade that counts as no judgment is NaN, and above nothing.
+    # Grades that count as unjudged are NaN, so they are not above 0.
     relevant_urs = Gain("scaled").scaled_to_1(judged.grade[judged.grade > 0], judged.scale)
     bounds = np.searchsorted(np.flatnonzero(judged.grade > 0), judged.item_offsets)
     for query in range(queries):
@@ -396,8 +391,8 @@ def measure_distances(
         listed = np.stack(ranked[:kept])
         is_wanted, grades = np.zeros(pool.size, bool), np.zeros(pool.size)
         is_wanted[wanted], grades[wanted] = True, relevant_urs[own]
-        # The mean over the chosen of 1 - (rank - 1) / depth, which is 0 where one did not retrieve a document. Sums of
-        # whole numbers are the same in any order of the systems.
+        # The mean of 1 - (rank - 1) / depth over the chosen systems, 0 for documents not retrieved. Integer sums do
+        # not depend on the order of systems.
         steps = np.zeros(pool.size, np.int64)
         for system in chosen:
             steps[ranked[system]] += depth - np.arange(ranked[system].size)
@@ -410,7 +405,7 @@ def measure_distances(
             drawn_count[draw, query] = found + np.bincount(part[wanted], minlength=_PARTS)
         for measure, urs in enumerate((grades, (3 * grades + steps / (depth * len(chosen))) / 4)):
             off = np.abs(srs - urs[listed])
-            # All relevant documents are first taken as missed, URS away from 0; one in the list then replaces that.
+            # Count all relevant documents as missed, at distance URS from 0, then correct for the retrieved ones.
             more, all_missed = off - np.where(is_found, urs[listed], 0.0), math.fsum(urs[wanted])
             whole[measure, query] = 1 - (more.sum(axis=1) + all_missed) / (depth + missed[query])
             retrieved[measure, query] = 1 - off.sum(axis=1) / depth
@@ -425,7 +420,6 @@ def measure_distances(
 
 
 def _agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets:
-    """The sets of Table 4 in their order."""
     order, by_number = order_of_topics(queries)
     half, fifth = (order[: max(1, math.floor(share * len(queries) + 0.5))] for share in (0.5, 0.2))
     every, whole, count = np.arange(len(queries)), _means(found.whole), depth + found.missed
@@ -457,13 +451,13 @@ def _agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets
 
 
 def _averages(found: Distances, draw: int, parts: slice, topics: Ints) -> Floats:
-    """ADM', ADM'' over some parts of a draw: measures x topics x systems, NaN where no document is left."""
+    """Return ADM' and ADM'' over parts of a draw, shape (measures, topics, systems); NaN if no document is left."""
     sums = found.drawn[draw][:, topics][..., parts].sum(axis=-1)
     count = found.drawn_count[draw][topics][..., parts].sum(axis=-1)
     return np.asarray(1 - np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
 def _means(matrices: Floats) -> Floats:
-    """The systems' settled means over the topics on which all of them have a value; all the same if there are none."""
+    """Return settled means over the topics on which all systems have a value; zeros if there are none."""
     defined = [matrix[~np.isnan(matrix).any(axis=1)] for matrix in matrices]
     return np.stack([settled_means(each) if len(each) else np.zeros(matrices.shape[2]) for each in defined])

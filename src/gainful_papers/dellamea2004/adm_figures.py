@@ -15,23 +15,23 @@ from gainful_papers.claims import Claim, Floats, Section, claims_tables, table
 from gainful_papers.dellamea2004.adm_experiment import MEASURES, REFERENCES, Experiment
 from gainful_papers.dellamea2004.adm_tables import ALL_MEASURES
 
-#: What rounding leaves of a covariance that is singular.
+#: Relative rounding error of a singular covariance.
 _ROUNDING = 1e-12
 _PERCENTILES = (10, 25, 50, 75, 90)
-#: What the paper calls significant.
+#: The paper's significance level.
 _SIGNIFICANT = 0.0001
 
 
 def density_ellipse(x: Floats, y: Floats, share: float = 0.95) -> tuple[Floats, Floats] | None:
-    """The outline of the smallest ellipse around the mean that holds at least a share of the points.
+    """Return the outline of the smallest ellipse around the mean that contains at least ``share`` of the points.
 
     With the mean m and the sample covariance S of the n points p, it is
 
         {q: (q - m)' S^-1 (q - m) <= r^2},   r = the ceil(share n)-th smallest of sqrt((p - m)' S^-1 (p - m)),
 
-    so that its outline goes through a point. The paper's 95% density ellipses are the smallest that hold at least so
-    many points; of which shape they are it leaves open. None if there are fewer than three points, or if all are on one
-    line: then the covariance has no inverse.
+    so its outline passes through a point. The paper's 95% density ellipses are the smallest that contain so many
+    points; it does not define their shape. None if there are fewer than three points, or if all are on one line, so
+    that the covariance has no inverse.
 
     >>> outline = density_ellipse(np.array([1.0, -1, 0, 0]), np.array([0.0, 0, 2, -2]))
     >>> [round(float(abs(each).max()), 6) for each in outline]
@@ -46,7 +46,7 @@ def density_ellipse(x: Floats, y: Floats, share: float = 0.95) -> tuple[Floats, 
         return None
     middle, shape = points.mean(axis=1, keepdims=True), np.linalg.cholesky(covariance)
     distances = np.sort((np.linalg.solve(shape, points - middle) ** 2).sum(axis=0))
-    # Of 20 points 95% are 19, whatever rounding makes of the product.
+    # Subtract the rounding error of the product: 95% of 20 points are 19.
     reach = distances[max(1, math.ceil(share * x.size - 1e-9)) - 1]
     steps = np.linspace(0.0, 2 * math.pi, 121)
     outline = middle + math.sqrt(reach) * shape @ np.stack((np.cos(steps), np.sin(steps)))
@@ -54,13 +54,13 @@ def density_ellipse(x: Floats, y: Floats, share: float = 0.95) -> tuple[Floats, 
 
 
 def first_hypothesis(found: Experiment) -> Section:
-    """The groups by ADM' and ADM'': all at once, and two by two."""
-    about = "The groups are compared by ADM' and ADM''."
+    """Compare the groups by ADM' and ADM'', all together and in pairs."""
+    about = "Comparison of the groups by ADM' and ADM''."
     claims = []
     for name in MEASURES:
         groups = {group: scores.tolist() for group, scores in found.by_group(name).items()}
         if len(groups) < 2:
-            return Section("First hypothesis", about, ("There is only one group with members: nothing to compare.",))
+            return Section("First hypothesis", about, ("Only one group has members: nothing to compare.",))
         overall = kruskal_wallis(list(groups.values())).p
         claims.append(_significance_claim(f"{name}: Kruskal-Wallis, {' '.join(groups)}", overall, "chi-square"))
         for one, other in combinations(groups, 2):
@@ -71,24 +71,22 @@ def first_hypothesis(found: Experiment) -> Section:
     return Section.of(
         "First hypothesis",
         about,
-        "Descriptive: the groups were chosen by a measure of the same runs, so that significance is foregone, and runs "
-        "of one team are not independent.",
-        "Claims of Mann-Whitney are judged by the exact P where no values are equal, whatever the sizes: of the "
-        "paper's 7 Best and 19 Worst systems the normal approximation cannot have P below 0.0001, even if all Best are "
-        "above all Worst.",
+        "Descriptive only: the groups were chosen by a measure of the same runs, which makes significance likely, and "
+        "runs of one team are not independent.",
+        "Mann-Whitney uses the exact P if no values are equal: for the paper's 7 Best and 19 Worst systems, the normal "
+        "approximation cannot give P below 0.0001, even if all Best are above all Worst.",
         claims_tables("Kruskal-Wallis and Mann-Whitney", claims),
     )
 
 
 def _significance_claim(what: str, p: float, kind: str) -> Claim:
-    """Whether P is below what the paper has."""
     words = p_words(p)
     finds = f"P {words if words.startswith('<') else f'= {words}'} ({kind})"
     return Claim.remark(what, f"P < {_SIGNIFICANT}", finds, p < _SIGNIFICANT)
 
 
 def figure_7(found: Experiment) -> Section:
-    """Each ADM against each reference measure, groups with their ellipses."""
+    """Plot each ADM against each reference measure, with the groups' ellipses."""
     plots = []
     for name in MEASURES:
         for reference in REFERENCES:
@@ -103,7 +101,7 @@ def figure_7(found: Experiment) -> Section:
     group_of = {name: group for group, members in found.systems.groups.items() for name in members}
     return Section.of(
         "Figure 7",
-        "ADMs are drawn against reference measures, with the groups' 95% ellipses.",
+        "ADMs against reference measures, with 95% ellipses of the groups.",
         plots,
         claims_tables("The best system", [_best_system_claim(found)]),
         table(
@@ -119,29 +117,29 @@ def figure_7(found: Experiment) -> Section:
 
 
 def _points(found: Experiment, x: Floats, y: Floats) -> tuple[Points, ...]:
-    """The systems of every group by two measures; the points of a large group would cover those of a small one."""
+    """Return the points of each group by two measures, the largest group first: later points are drawn on top."""
     places = {group: found.systems.places(group) for group, members in found.systems.groups.items() if members}
     largest_first = sorted(places.items(), key=lambda each: -each[1].size)
     return tuple(Points(group, tuple(x[each].tolist()), tuple(y[each].tolist())) for group, each in largest_first)
 
 
 def _best_system_claim(found: Experiment) -> Claim:
-    """The system that is best by all reference measures, and where ADM'' has it."""
-    what, says = "the best system by all three reference measures", "not so good by ADM"
+    """Check the rank by ADM'' of the system that is best by all reference measures."""
+    what, says = "best system by all three reference measures", "not so good by ADM"
     firsts = [set(np.flatnonzero(scores == scores.max())) for scores in map(found.scores.__getitem__, REFERENCES)]
     if any(len(first) > 1 for first in firsts):
-        return Claim.undecided(what, says, "several are equally good", "by some reference measure")
+        return Claim.undecided(what, says, "several are equal", "by some reference measure")
     if len(set.union(*firsts)) > 1:
         return Claim.undecided(what, says, "not the same by all")
     [best] = firsts[0]
     rank = 1 + int(np.count_nonzero(found.scores["ADM''"] > found.scores["ADM''"][best]))
     finds = f"{found.systems.kept[best]}: rank {rank} of {len(found.systems.kept)} by ADM''"
-    note = "seen if it is not the first by ADM'', which the last panel of its Figure 7 is taken to show"
+    note = "holds if not first by ADM'', as the last panel of Figure 7 appears to show"
     return Claim.remark(what, says, finds, rank > 1, note)
 
 
 def figure_8(found: Experiment) -> Section:
-    """The groups' percentiles."""
+    """Plot the groups' percentiles."""
     charts = []
     rows: list[tuple[Cell, ...]] = []
     for name in MEASURES:
@@ -152,19 +150,19 @@ def figure_8(found: Experiment) -> Section:
         rows += [(name, group, int(groups[group].size), *points) for group, points in percentiles.items()]
     return Section.of(
         "Figure 8",
-        "ADMs of the groups are drawn as 10, 25, 50, 75 and 90% points.",
+        "Percentiles of the groups' ADMs: 10, 25, 50, 75 and 90%.",
         charts,
         table(
             "Percentiles",
             f"measure | group | systems # | {' | '.join(f'{point}% .' for point in _PERCENTILES)}",
             rows,
-            "linear between neighbouring values",
+            "interpolated linearly",
         ),
     )
 
 
 def figure_9(found: Experiment) -> Section:
-    """ADMs on the whole set against those on sets 1 and 3."""
+    """Plot ADMs on sets 1 and 3 against ADMs on the whole set."""
     topics, whole = found.sets.first_topics[0], found.sets.whole
     sets = {"set 1": found.sets.set_1, "set 3": found.sets.set_3}
     titles = {"set 1": f"set 1 (first {topics} queries)", "set 3": "set 3 (half of the documents)"}
@@ -172,20 +170,20 @@ def figure_9(found: Experiment) -> Section:
     for place, name in enumerate(MEASURES):
         for which, values in sets.items():
             x, y = whole[place], values[place]
-            # Where both are the same, as far as both reach.
+            # The diagonal, over the common range of both axes.
             low, high = max(float(x.min()), float(y.min())), min(float(x.max()), float(y.max()))
             ends = (low, high) if low < high else ()
             axes = _axis(f"{name}, whole set", x), _axis(f"{name}, {titles[which]}", y)
             lines = (Line("equal", ends, ends, "guide"),)
-            plots.append(Plot(f"{name}: the whole and {which}", *axes, lines, _points(found, x, y)))
+            plots.append(Plot(f"{name}: whole set and {which}", *axes, lines, _points(found, x, y)))
     every = [values[place] for place in range(len(MEASURES)) for values in (whole, *sets.values())]
     columns = " | ".join(f"{name}, {which} ." for name in MEASURES for which in ("whole set", *sets))
     return Section.of(
         "Figure 9",
-        "ADMs on the whole set are drawn against those on sets 1 and 3.",
+        "ADMs on sets 1 and 3 against ADMs on the whole set.",
         plots,
         table(
-            "Scores on the whole and on sets 1 and 3",
+            "Scores on the whole set and on sets 1 and 3",
             f"system | {columns}",
             ((system, *(float(values[i]) for values in every)) for i, system in enumerate(found.systems.kept)),
             for_machines=True,
@@ -194,7 +192,6 @@ def figure_9(found: Experiment) -> Section:
 
 
 def _axis(label: str, values: Floats) -> Axis:
-    """A little more than the values need, so that points at its ends stand free."""
     low, high = float(values.min()), float(values.max())
     aside = 0.03 * (high - low) or 0.01
     return Axis(label, low - aside, high + aside)

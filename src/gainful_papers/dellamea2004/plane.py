@@ -1,4 +1,4 @@
-"""The plane of the user's and the system's scores: where each document of a query stands, and how far off it is.
+"""The plane of user and system scores: the position of each document of a query, and its distance.
 
 Reference: V. Della Mea and S. Mizzaro, Measuring retrieval effectiveness: a new proposal and a first experimental
 validation, JASIST 55(6), 2004, Figures 2 to 6.
@@ -46,7 +46,7 @@ from gainful.render import Page, Showable
 
 
 class PlacedDocument(NamedTuple):
-    """A document on the plane. It has a rank if the list holds it and a grade if it was judged."""
+    """A document on the plane, with a rank if it was retrieved and a grade if it was judged."""
 
     document: str
     rank: int | None
@@ -57,17 +57,17 @@ class PlacedDocument(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """SRS - URS: above 0 the system promises too much, below 0 too little."""
+        """SRS - URS: positive if the system overestimates relevance."""
         return self.srs - self.urs
 
     @property
     def estimate(self) -> str:
-        """``over``, ``under`` or ``exact``; rounding does not decide."""
+        """``over``, ``under`` or ``exact`` (within rounding error)."""
         return "exact" if abs(self.difference) <= ROUNDING else "over" if self.difference > 0 else "under"
 
 
 class Sectors(NamedTuple):
-    """How many documents lie on which side of the thresholds: retrieved is by SRS, relevant by URS."""
+    """Document counts on each side of the thresholds: retrieved by SRS, relevant by URS."""
 
     retrieved_relevant: int
     only_retrieved: int
@@ -77,12 +77,12 @@ class Sectors(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plane(Showable):
-    """One query's documents by the user's (URS) and by the system's score (SRS), the furthest off first.
+    """A query's documents by user score (URS) and system score (SRS), largest distance first.
 
-    ``documents`` holds all that the measure counts but the ``rest`` of a collection, which is neither retrieved nor
-    relevant: both scores are 0. ``adm``, ``adp`` and ``adr`` are the measures' own values, NaN where undefined; those
-    of a query that is not answered are what an empty list has. ``evaluation`` is what the policy makes of them.
-    ``tolerance``, that of Pstar and Rstar, is drawn as a band about the diagonal in place of the thresholds.
+    ``documents`` are all documents that the measure counts, except the ``rest`` of a collection, for which both scores
+    are 0. ``adm``, ``adp`` and ``adr`` are raw values, NaN if undefined; an unanswered query has the values of an empty
+    list. ``evaluation`` applies the policy to them. The ``tolerance`` of Pstar and Rstar is drawn as a band around the
+    diagonal in place of the thresholds.
     """
 
     run: str
@@ -104,22 +104,22 @@ class Plane(Showable):
 
     @property
     def count(self) -> int:
-        """How many documents the averages are over, the rest of a collection included."""
+        """Number of documents that are averaged, including the rest of a collection."""
         return len(self.documents) + self.rest
 
     def of_estimate(self, estimate: str) -> list[PlacedDocument]:
-        """The documents whose relevance is estimated ``over``, ``under`` or ``exact``."""
+        """Return the documents whose estimate is ``over``, ``under`` or ``exact``."""
         return [placed for placed in self.documents if placed.estimate == estimate]
 
     def beyond(self, tolerance: float) -> tuple[int, int, int]:
-        """How many documents are estimated within a tolerance, higher, and lower, as in the article's Fig. 6(a)."""
+        """Count the documents estimated within a tolerance, higher, and lower, as in Figure 6(a) of the article."""
         over = sum(placed.difference > tolerance + ROUNDING for placed in self.documents)
         under = sum(-placed.difference > tolerance + ROUNDING for placed in self.documents)
         return self.count - over - under, over, under
 
     @property
     def sectors(self) -> Sectors:
-        """How many documents lie on which side of the thresholds."""
+        """Number of documents on each side of the thresholds."""
         limit = self.threshold - ROUNDING
         sides = [(placed.srs >= limit, placed.urs >= limit) for placed in self.documents]
         sides += [(limit <= 0, limit <= 0)] * self.rest
@@ -127,7 +127,7 @@ class Plane(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the run, one line each."""
+        """Warnings about the run, one per line."""
         return Planes([self]).notices
 
     def page(self) -> Page:
@@ -135,7 +135,7 @@ class Plane(Showable):
 
 
 class Planes(Showable):
-    """Several planes, query by query, run by run."""
+    """Several planes, by query and run."""
 
     def __init__(self, planes: Iterable[Plane]) -> None:
         self.planes = tuple(planes)
@@ -151,15 +151,14 @@ class Planes(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the runs, one line each. A query that is not answered is drawn, whatever
-        becomes of its score; what is undefined the page says."""
+        """Warnings about the runs, one per line; unanswered queries are drawn as empty lists."""
         lines, evaluations = [], Evaluations()
         for name in dict.fromkeys(plane.run for plane in self.planes):
             own = [plane for plane in self.planes if plane.run == name]
             missing = [plane.query for plane in own if not plane.is_answered]
             if missing:
                 count = count_of(len(missing), "judged query", "judged queries")
-                drawn = f"not answered, drawn as if nothing were retrieved: {some_of(missing)}"
+                drawn = f"not answered, drawn as empty lists: {some_of(missing)}"
                 lines.append(f"{printable(name, 80)}: {count} {drawn}")
             answered = [plane.evaluation for plane in own if plane.is_answered]
             if answered:
@@ -182,7 +181,7 @@ def score_plane(
     policy: Policy | str | None = None,
     name: str = "",
 ) -> Plane:
-    """Where every document of a query stands between the user's and the system's score.
+    """Place the documents of a query on the plane of user and system scores.
 
     >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
     >>> plane = score_plane(user, system, "q", "ADM(srs=score, urs=given)")
@@ -204,18 +203,18 @@ def score_planes(
     threshold: float = 0.5,
     policy: Policy | str | None = None,
 ) -> Planes:
-    """The planes of several runs and queries, to look at side by side.
+    """Compute the planes of several runs and queries.
 
     >>> planes = score_planes({"q": {"d1": 1}}, {"a": {"q": ["d1"]}, "b": {"q": ["d2"]}}, ["q"])
     >>> [(plane.run, plane.adm) for plane in planes]
     [('a', 1.0), ('b', 0.0)]
     """
     if isinstance(queries, (str, bytes)):
-        raise UsageError(f"queries: expected several, found one text, {queries!r}")
+        raise UsageError(f"queries: expected several query IDs, found {queries!r}")
     (wanted, tolerance), whole, settled = distance_measure(measure), Qrels.of(qrels), Policy.of(policy)
     identifiers = dict.fromkeys(read_id(query, "query") for query in queries)
     if not identifiers or not runs:
-        raise UsageError("planes: expected at least one run and one query, found none")
+        raise UsageError("planes: at least one run and one query are required")
     limit = read_number(threshold, "threshold")
     if not 0 <= limit <= 1:
         raise UsageError(f"threshold: expected a score from 0 to 1, found {number_text(limit)}")
@@ -234,7 +233,7 @@ def score_planes(
 
 
 def distance_measure(measure: str | Measure) -> tuple[ADM, float | None]:
-    """ADM with the parameters of ADM, ADP, ADR, Pstar or Rstar, and the tolerance of the last two.
+    """Return ADM with the parameters of ADM, ADP, ADR, Pstar or Rstar, and the tolerance of the last two.
 
     >>> distance_measure("ADR(over=judged)@100"), distance_measure("Pstar(t=0.2)")[1]
     ((ADM(over=judged)@100, None), 0.2)
@@ -262,13 +261,13 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
     block = Block(graded.condensed() if condenses(measure, graded.policy) else graded, np.zeros(1, np.int64))
     measures = (measure, ADP(**_parameters(measure)), ADR(**_parameters(measure)))
     raw = np.array([computed(one, block) for one in measures])
-    # Here the policy refuses what it calls an error.
+    # The policy may raise an error here.
     evaluation = evaluate_graded(graded, measures, raw=raw)
     adm, adp, adr = raw[:, 0].tolist()
     compared = measure.compared(block)
 
     def furthest_first(placed: PlacedDocument) -> tuple[float, float, bytes]:
-        # Rounded, so that what rounding makes differ is ordered by rank.
+        # Round, so that distances that differ only by rounding error are ordered by rank.
         return -round(abs(placed.difference), 12), placed.rank or math.inf, bytes_of_id(placed.document)
 
     return Plane(
@@ -288,7 +287,7 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
 
 
 def _placed(measure: ADM, compared: Compared, block: Block, run: Run) -> Iterator[PlacedDocument]:
-    """The documents that count: those of the list by rank, then those that it misses."""
+    """Yield the documents that count: retrieved by rank, then missed."""
     graded, missed = block.graded, measure.missed(block)
     grades = dict(zip(graded.hit_rank.tolist(), graded.hit_grade.tolist(), strict=True))
     listed = [(run.document(int(graded.row[rank - 1])), rank, grades.get(rank)) for rank in compared.rank.tolist()]
@@ -300,16 +299,16 @@ def _placed(measure: ADM, compared: Compared, block: Block, run: Run) -> Iterato
         yield PlacedDocument(text_of_id(document), rank, grade, *values)
 
 
-#: How many documents people see below a plane, and how many on either side have their ids in the figure.
+#: Documents listed below a plane, and documents labelled in the figure on each side of the diagonal.
 _MOST_SHOWN, _MOST_NAMED = 10, 3
 
-#: The groups of documents, as figures and sentences call them.
-_GROUPS = {"exact": "as the user says", "over": "overestimated", "under": "underestimated"}
+#: Labels of the groups of documents.
+_GROUPS = {"exact": "exact", "over": "overestimated", "under": "underestimated"}
 _TICKS = tuple((i / 5, f"{i / 5:.1f}") for i in range(6))
 
 
 def plane_page(planes: Sequence[Plane], places: int = 4) -> Page:
-    """A chart of every plane, what it says in sentences, all scores, and the documents, the furthest off first."""
+    """Return a chart and a summary of each plane, all scores, and the documents, largest distance first."""
     parts: list[Table | Plot | str] = []
     for plane in planes:
         parts += [plane_plot(plane, places), " ".join(_sentences(plane, places))]
@@ -331,10 +330,10 @@ def _title(plane: Plane) -> str:
 
 
 def plane_plot(plane: Plane, places: int = 4) -> Plot:
-    """The plane as data: points by how they are estimated, the line of ideal estimates, both thresholds."""
+    """Return the chart of a plane: points grouped by estimate, the line of exact estimates, both thresholds."""
     named = [*plane.of_estimate("over")[:_MOST_NAMED], *plane.of_estimate("under")[:_MOST_NAMED]]
     groups = {name: plane.of_estimate(estimate) for estimate, name in _GROUPS.items()}
-    # A little more than 0 to 1, so that points on the borders stand free.
+    # Slightly more than 0 to 1, so that points on the border are fully visible.
     ends = (-0.03, 1.03)
     text, t = f"threshold {number_text(plane.threshold)}", plane.tolerance
     rules = (Rule(text, x=plane.threshold), Rule(text, y=plane.threshold)) if t is None else ()
@@ -349,8 +348,8 @@ def plane_plot(plane: Plane, places: int = 4) -> Plot:
         what = count_of(plane.count, f"{over.replace('+', ' or ')} document")
     return Plot(
         _title(plane),
-        Axis("URS: what the user says", *ends, ticks=_TICKS),
-        Axis("SRS: what the system estimates", *ends, ticks=_TICKS),
+        Axis("URS: user score", *ends, ticks=_TICKS),
+        Axis("SRS: system score", *ends, ticks=_TICKS),
         (*band, Line("SRS = URS", (0.0, 1.0), (0.0, 1.0), "ideal")),
         tuple(
             Points(
@@ -368,29 +367,28 @@ def plane_plot(plane: Plane, places: int = 4) -> Plot:
 
 
 def _sentences(plane: Plane, places: int) -> Iterator[str]:
-    """What a person wants to know of a plane; the values stand in the chart's caption."""
+    """Summarise a plane; the measures are in the caption of the chart."""
     if not plane.is_answered:
         yield f"{printable(plane.run, 40)} does not answer query {printable(plane.query, 40)}: nothing is retrieved."
     if not plane.documents:
-        yield f"{_title(plane)}: there is no document to compare."
+        yield f"{_title(plane)}: no documents to compare."
     if plane.tolerance is not None:
         within, high, low = plane.beyond(plane.tolerance)
         right = count_of(within, "document is", "documents are")
         shares = [f"{within / (within + n):.{places}f}" if within + n else "undefined" for n in (high, low)]
         yield (
-            f"Within {number_text(plane.tolerance)} of the user's score {right} estimated right, {high:,} too high and "
-            f"{low:,} too low: P* {shares[0]}, R* {shares[1]}."
+            f"Within {number_text(plane.tolerance)} of the user score, {right} estimated correctly, {high:,} too high "
+            f"and {low:,} too low: P* {shares[0]}, R* {shares[1]}."
         )
         return
     both, only_retrieved, only_relevant, neither = plane.sectors
     yield (
         f"With the threshold at {number_text(plane.threshold)}, {both:,} are retrieved and relevant, "
-        f"{only_retrieved:,} retrieved only, {only_relevant:,} relevant only, {neither:,} neither."
+        f"{only_retrieved:,} only retrieved, {only_relevant:,} only relevant, {neither:,} neither."
     )
 
 
 def _estimated_count(plane: Plane, estimate: str) -> int:
-    """How many documents are estimated so; both scores of the rest of a collection are the same."""
     return len(plane.of_estimate(estimate)) + (plane.rest if estimate == "exact" else 0)
 
 
@@ -406,7 +404,7 @@ def _scores(planes: Sequence[Plane], places: int) -> Table:
             for name, sector in zip(sectors, Sectors._fields, strict=True)
         ),
     )
-    note = "over, under: SRS above or below URS; exact: the same"
+    note = "over, under: SRS above or below URS; exact: equal"
     return Table.of(columns, planes, title="Scores of the planes", notes=(note,))
 
 
@@ -422,5 +420,5 @@ def _documents(plane: Plane, places: int) -> Table:
     )
     hidden = len(plane.documents) - _MOST_SHOWN
     notes = (f"{hidden:,} more in csv and jsonl",) if hidden > 0 else ()
-    title = f"{_title(plane)}: the documents, furthest off first"
+    title = f"{_title(plane)}: documents, largest distance first"
     return Table.of(columns, plane.documents, title=title, notes=notes, most=_MOST_SHOWN)

@@ -1,7 +1,6 @@
-"""Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents (SIGIR 2000), run again.
+"""Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents (SIGIR 2000).
 
-What it prints and says is checked without any data (its vectors, its discount, its own sums), and its case study is run
-on any judgments and runs.
+Its vectors, discount and sums are checked without data; its case study runs on any judgments and runs.
 """
 
 from __future__ import annotations
@@ -55,19 +54,18 @@ from gainful_papers.jarvelin2000.curve_readings import (
 
 _KEY = "jarvelin2000"
 
-#: Section 2.2: the grades of the sample list G', and what the paper makes of them.
+#: Section 2.2: the grades of the sample list G', and the vectors that the paper computes from them.
 GRADES = (3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
 CUMULATED = (3, 5, 8, 8, 8, 9, 11, 13, 16, 16)
 DISCOUNTED = (3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61)
 
-#: Section 3.2: documents in the whole database, and those that are not relevant.
+#: Section 3.2: documents in the database, and irrelevant documents.
 _DATABASE, _IRRELEVANT = 53_893, 51_970
 
-#: Sections 3.6 and 3.7: documents that the best and the other query types need for what the ideal gives in 10.
+#: Sections 3.6 and 3.7: documents that the best and the other query types need for the gain of the ideal at rank 10.
 NEEDED_FOR_10 = {"CG, levels 2&3": (20, 26), "CG, level 3": (34, 62), "DCG, levels 2&3": (35, 70)}
 
-#: Section 3.7: at rank 50, base 2, the best query types are so many points and such a share below the ideal, the others
-#: so many points.
+#: Section 3.7, rank 50, base 2: distance from the ideal, best query types (points, share) and others (points).
 BEST_BELOW, BEST_BELOW_SHARE, OTHERS_BELOW = 9, 0.36, 13
 
 _SHOWN_RANKS = range(1, 13)
@@ -75,7 +73,7 @@ _SHOWN_RANKS = range(1, 13)
 
 @cache
 def examples() -> tuple[Section, ...]:
-    """The worked vectors, the discount at ranks below its base, and whether the paper's figures fit each other."""
+    """Check the worked vectors, the discount at ranks below its base, and the consistency of the paper's numbers."""
     return _vectors(), _discount(), _own_figures()
 
 
@@ -90,12 +88,11 @@ def study(
     at: int | None = None,
     threads: int | None = None,
 ) -> Study:
-    """The case study of section 3 on these runs: recall bases, Table 1, Figures 1 to 3, and what is read off them.
+    """Run the case study of section 3: recall bases, Table 1, Figures 1 to 3, and their readings.
 
-    Differences are to ``baseline``, else to the first run; what depends on which that is, is then undecided. With two
-    ``factors`` of runs, which the paper's are made of (structure and expansion), Table 1 is analysed by these. ``gain``
-    are weights instead of the paper's, ``base`` bases (the first is drawn), ``at`` the last rank of both figures.
-    Runs are read three times.
+    Differences are from ``baseline``, by default the first run; claims about an arbitrary baseline are undecided. Two
+    ``factors`` of runs (in the paper, structure and expansion) add an analysis of Table 1. ``gain`` replaces the
+    paper's weights, ``base`` lists bases (the first is drawn), ``at`` is the last rank of both figures.
     """
     case = Case.of(_KEY, judged, runs, threads)
     grades, occurring = GradeLevels.of(judged), [grade for grade in judged.levels.tolist() if grade > 0]
@@ -106,7 +103,7 @@ def study(
         drawn = tuple(
             Weights(letter, "weights", str(each)) for letter, each in zip(ascii_uppercase, given, strict=False)
         )
-    # Of very many grades the middle one and the highest, and all above them.
+    # With many grades, count documents at or above the middle and the highest grade.
     few, middle = len(occurring) <= MOST_LEVELS, occurring[len(occurring) // 2]
     which: Any = {"by": "level"} if few else {"by": "rel", "levels": [middle, occurring[-1]]}
     levels = recall_levels(judged, case.runs, **which, baseline=baseline, threads=case.threads)
@@ -114,10 +111,8 @@ def study(
     ends = case.evaluate([weights.measure(each, at or DCG_DEPTH) for each in bases for weights in drawn])
     cumulated = [Panel(curves, weights, depth=at) for weights in drawn]
     by_base = {each: [Panel(curves, weights, each, at) for weights in drawn] for each in bases}
-    about_2 = (
-        "Cumulated gain by rank, averaged over queries; the best possible list has the recall base's gains in order."
-    )
-    about_3 = f"Cumulated gain by rank, divided by the logarithm (base {bases[0]}) of the rank."
+    about_2 = "Cumulated gain by rank, averaged over queries; the ideal list ranks the recall base by gain."
+    about_3 = f"Cumulated gain by rank; gains are divided by the logarithm (base {bases[0]}) of the rank."
     sections = (
         recall_bases(levels),
         table_1_section(levels, is_chosen=baseline is not None),
@@ -129,11 +124,10 @@ def study(
         section_3_7(by_base, ends),
     )
     data = (
-        f"{count_of(len(levels.runs), 'run')}, {recall_bases_text(levels)}. The paper's (30 requests with 857, 700 and "
-        "366 documents of levels 1, 2 and 3) are not public: its figures are of other data, for orientation only."
+        f"{count_of(len(levels.runs), 'run')}, {recall_bases_text(levels)}. The paper's data (30 requests with 857, "
+        "700 and 366 documents of levels 1, 2 and 3) are not public: its numbers are for comparison only."
     )
-    # Queries without a document of a level, which are skipped, are in the tables by level, where it is said; gain has
-    # the policy that was asked for.
+    # Tables by level skip queries without a document of the level, with a note; gains follow the requested policy.
     return Study(data, sections, curves.evaluations, tuple(Report(curves.evaluations).signatures))
 
 
@@ -148,42 +142,38 @@ def _vectors() -> Section:
         Claim.number("share of a value at rank 2", 1, _share("2", 2), 0),
         Claim.number("share of a value at rank 1024", 0.1, _share("2", 1024), 1),
     )
-    about = (
-        "The gain vector G' = <3, 2, 3, 0, 0, 1, 2, 2, 3, 0> is cumulated (CG'), and cumulated with a discount (DCG')."
-    )
+    about = "The gain vector G' = <3, 2, 3, 0, 0, 1, 2, 2, 3, 0> is cumulated without (CG') and with a discount (DCG')."
     return Section("Section 2.2", about, claims_tables("Worked vectors", claims))
 
 
 def _share(base: str, rank: int) -> float:
-    """What a document of gain 1 adds to DCG at a rank."""
     return parse(f"DCG(discount=jarvelin2000, base={base})@{rank}").score([0] * (rank - 1) + [1])
 
 
 def _discount() -> Section:
-    """A document at ranks 2 to b - 1 is worth more than at rank 1: there the logarithm is below 1."""
+    """Show that documents at ranks 2 to b - 1 count more than at rank 1, because the logarithm is below 1."""
     boosted = numbers(1 / _share("10", rank) for rank in range(2, 11))
     gained = [parse(f"DCG(discount=jarvelin{year}, base=10)@2").score(GRADES) for year in (2000, 2002)]
     sentence = (
-        f"With b = 10 the gains at ranks 2 to 10 are divided by {boosted}: a document at rank 2 counts for "
-        f"{_share('10', 2):.2f} times what it is worth at rank 1. G' has DCG'[2] = {gained[0]:.2f} where CG'[2] = "
-        f"{parse('CG@2').score(GRADES):.0f}. The article of 2002 divides by the logarithm from rank b on only "
-        f"(discount=jarvelin2002): DCG'[2] = {gained[1]:.2f}. For b = 2 both are the same."
+        f"With b = 10, the gains at ranks 2 to 10 are divided by {boosted}: a document at rank 2 counts "
+        f"{_share('10', 2):.2f} times as much as at rank 1. DCG'[2] = {gained[0]:.2f}, although CG'[2] = "
+        f"{parse('CG@2').score(GRADES):.0f}. The article of 2002 divides only at ranks ≥ b "
+        f"(discount=jarvelin2002): DCG'[2] = {gained[1]:.2f}. With b = 2 both are equal."
     )
     claims = []
     for base in BASES:
         shares = [_share(base, rank) for rank in _SHOWN_RANKS]
         falls = all(later <= before for before, later in pairwise(shares))
         same = [rank for rank, (before, later) in enumerate(pairwise(shares), 1) if later == before]
-        note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have the same share" if same else ""
-        finds = f"ranks 1, 2, 3: {numbers(shares[:3])} of it"
+        note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have equal shares" if same else ""
+        finds = f"at ranks 1, 2, 3: {numbers(shares[:3])}"
         claims.append(Claim.statement(f"b = {base}", "less with rank", finds, falls, note))
-    about = 'A discount "progressively reduces the document value as its rank increases": equation 2, for b = 2 only.'
+    about = 'A discount "progressively reduces the document value as its rank increases": true only for b = 2.'
     title = '"The greater the rank, the smaller share of the document value is added"'
     return Section.of("Equation 2", about, claims_tables(title, claims), sentence)
 
 
 def _own_figures() -> Section:
-    """Numbers of the text that follow from others of it."""
     best_of_3, first_of_3 = TABLE_1["WSYN/e"][2], TABLE_1["SUM/u"][2]
     expansion = {
         name: [e - u for u, e in zip(TABLE_1[f"{name}/u"], TABLE_1[f"{name}/e"], strict=True)]
@@ -198,43 +188,43 @@ def _own_figures() -> Section:
     is_greater = spreads == sorted(spreads)
     relative = [100 * (max(level) / min(level) - 1) for level in levels]
     best = [list(TABLE_1)[level.index(max(level))] for level in levels]
-    # In base 10 all ranks but the first have the same factor, so shares are about those of base 2.
+    # From base 2 to base 10 all ranks except the first change by the same factor, so shares are similar.
     ideal, apart = BEST_BELOW / BEST_BELOW_SHARE, OTHERS_BELOW - BEST_BELOW
     claims = (
         Claim.number("3.2: irrelevant documents", _IRRELEVANT, _DATABASE - sum(RECALL_BASES), 0),
         Claim.number("3.5: WSYN/e - SUM/u at level 3, points", LARGEST_POINTS, best_of_3 - first_of_3, 1),
-        Claim.number("3.5: the same, per cent", LARGEST_PER_CENT, 100 * (best_of_3 / first_of_3 - 1), 1),
+        Claim.number("3.5: the same, %", LARGEST_PER_CENT, 100 * (best_of_3 / first_of_3 - 1), 1),
         Claim.statement(
             "3.5: best - worst, points",
             "greater at higher levels",
             numbers(spreads, 1),
             is_greater,
-            f"not so in per cent of the worst: {numbers(relative, 0)}",
+            f"not as a percentage of the worst: {numbers(relative, 0)}",
         ),
         Claim.text("3.5: best at every level", "WSYN/e", ", ".join(dict.fromkeys(best))),
         Claim.statement("3.5: expansion, SUM", "never enhances it", signed[0], max(of_sum) <= 0),
         Claim.statement("3.5: expansion, SSYN-C and WSYN", "always improves them", signed[1], min(of_synonyms) > 0),
         Claim.number("3.7: 4 points of base 2 in base 10", 13, 4 * _share("10", 50) / _share("2", 50), 0),
         Claim.undecided(
-            "3.7: 13 points, per cent",
+            "3.7: 13 points, %",
             "27% better than the remaining ones",
             f"{100 * apart / (ideal - OTHERS_BELOW):.0f}%",
-            f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f}%) and {OTHERS_BELOW} "
-            "points below the ideal; figures so rounded allow for 27%",
+            f"base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f}%) and {OTHERS_BELOW} "
+            "points below the ideal; 27% is possible before rounding",
         ),
         Claim.undecided(
             "4: differences at level 1",
             "marginal, by the P-R curves",
             f"AvP: {spreads[0]:.1f} points, {relative[0]:.0f}% of the worst",
-            "the curves are printed without numbers, and the paper does not say what is marginal",
+            "the curves are printed without numbers, and marginal is not defined",
         ),
         Claim.statement(
             "4: more documents to read with the others",
             "50 to 100%",
             ", ".join(f"{number_text(round(value))}%" for value in more),
             all(50 <= round(value) <= 100 for value in more),
-            note=f"from sections 3.6 and 3.7, for what the ideal gives in 10 documents: {needed}",
+            note=f"from sections 3.6 and 3.7, for the gain of the ideal at rank 10: {needed}",
         ),
     )
-    about = "Numbers and sentences of the paper that follow from its own figures, in particular from its Table 1."
-    return Section.of("Sections 3 and 4", about, claims_tables("The paper's own figures", claims), table_1())
+    about = "Numbers and statements that follow from other numbers of the paper, mainly from Table 1."
+    return Section.of("Sections 3 and 4", about, claims_tables("Consistency of the paper", claims), table_1())

@@ -18,7 +18,7 @@ from gainful_papers.significance import FriedmanRow, friedman_rows
 #: Section 3.2: documents at levels 1, 2 and 3.
 RECALL_BASES = (857, 700, 366)
 
-#: Table 1: AvP in per cent at levels 1, 2 and 3, of query types unexpanded (u) and expanded (e).
+#: Table 1: AvP in % at levels 1, 2 and 3, for unexpanded (u) and expanded (e) query types.
 TABLE_1 = {
     "SUM/u": (12.8, 22.4, 25.9),
     "SUM/e": (10.1, 21.1, 22.2),
@@ -30,62 +30,61 @@ TABLE_1 = {
 STRUCTURES = ("SUM", "SSYN-C", "WSYN")
 LARGEST_POINTS, LARGEST_PER_CENT = 15.1, 58.3
 
-#: AvP with so many decimal places has one as per cent, as the paper prints it.
+#: Decimal places of AvP: one as a percentage, as in the paper.
 _PLACES = 3
 
-#: Of more runs who beats whom is for machines; people see how many pairs are significantly different.
+#: Largest number of runs for which significant pairs are shown to people.
 _MOST_NAMED = 8
 
 _WIDEST = 40
 
-#: AvP is between 0 and 1, in points between 0 and 100: what differences of it are settled by.
+#: Scale of AvP in points, for settling differences.
 _OF_POINTS = 100.0
 
-#: p that differ by no more than this share of them are the same.
+#: Relative difference up to which values of p are equal.
 _SAME_P = 1e-9
 
-_NOT_CHOSEN = "it depends on the baseline, which is the first run here: --baseline (baseline in Python) chooses one"
+_NOT_CHOSEN = "depends on the baseline, here the first run; choose one with --baseline (baseline in Python)"
 
 _SKIPS = "queries without a document of the level are left out (undefined=skip)"
 
 
 def recall_bases_text(found: RecallLevels) -> str:
-    """The documents of all levels in words."""
+    """Format the numbers of queries and of documents by grade."""
     counts = listed([f"{base.documents:,}" for base in found.bases])
     grades = listed([number_text(base.grade) for base in found.bases])
     return f"{count_of(len(found.bases[0].sizes), 'query', 'queries')} with {counts} documents of grades {grades}"
 
 
 def recall_bases(found: RecallLevels) -> Section:
-    """Section 3.2: how many documents there are at each level."""
+    """Build section 3.2: the number of documents at each level."""
     says, finds = (
         ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
         for each in (enumerate(RECALL_BASES, 1), ((base.grade, base.documents) for base in found.bases))
     )
-    claim = Claim.beside("documents by level", says, finds)
-    about = "Every level of relevance has a recall base of its own."
-    return Section.of("Section 3.2", about, found.bases_table(), claims_tables("Beside the paper", [claim]))
+    claim = Claim.comparison("documents by level", says, finds)
+    about = "Each level of relevance has its own recall base."
+    return Section.of("Section 3.2", about, found.bases_table(), claims_tables("Comparison with the paper", [claim]))
 
 
 def table_1() -> Table:
-    """The paper's Table 1 as it is printed."""
+    """Return the paper's Table 1 as printed."""
     rows = (
         (level, expansion, *(TABLE_1[f"{structure}/{expansion}"][level - 1] for structure in STRUCTURES))
         for level in (1, 2, 3)
         for expansion in "ue"
     )
-    title = "The paper's Table 1: AvP in per cent (u unexpanded, e expanded)"
+    title = "Table 1 as printed: AvP in % (u unexpanded, e expanded)"
     return table(title, "level # | expansion | SUM .1 | SSYN-C .1 | WSYN .1", rows)
 
 
 def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
-    """Table 1: AvP by level and system, differences to the baseline, Friedman's test, and what the text says of it.
+    """Build Table 1: AvP by level and system, differences from the baseline, Friedman's test, and its claims.
 
-    ``is_chosen``: somebody chose the baseline; otherwise it is the first run, which says nothing.
+    Unless ``is_chosen``, the baseline is the first run, and claims that depend on it are undecided.
     """
     evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
-    # Friedman's test of every level, over the queries that have a base there; None where runs share no query: a policy
-    # may leave out queries that a run does not answer.
+    # Friedman's test per level; None if no query is scored for all runs, as a policy may leave out unanswered queries.
     tests: list[FriedmanRow | None] = []
     for base in found.bases:
         try:
@@ -95,8 +94,8 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         else:
             tests += friedman_rows({str(base): matrix})
     about = (
-        "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
-        f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
+        "Non-interpolated average precision at each level; documents of other levels keep their ranks and count as not "
+        f"relevant. Differences are from {printable(found.baseline, _WIDEST)}."
     )
     averages = found.average_table(_PLACES, in_per_cent=True)
     section = Section.of(
@@ -104,7 +103,7 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         about,
         (replace(each, for_people=True) for each in (averages, *found.difference_tables(_PLACES))),
         _test_table(found, tests),
-        claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
+        claims_tables("Statements about Table 1", _claims(found, tests, is_chosen)),
         table_1(),
         found.average_rows("AvP by run and level", _PLACES),
     )
@@ -112,18 +111,18 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
 
 
 def factor_section(found: RecallLevels, factors: Mapping[str, Mapping[str, str]] | str) -> Section:
-    """Table 1 by two factors of runs, as structure and expansion are of the paper's: effects and interaction."""
+    """Analyse Table 1 by two factors of runs (in the paper, structure and expansion)."""
     runs = {evaluation.run: evaluation for evaluation in found.evaluations}
     parts: list[Any] = []
     for base in found.bases:
         scores = ScoreMatrix.from_evaluations(runs, base.average_precision)
         parts += [f"AvP at {base}:", *compare_factors(scores, factors=factors).page(places=_PLACES).parts]
-    about = "The paper's query types are structures with and without expansion: what either does, and both together."
+    about = "Main effects and interaction of two factors; in the paper, query structure and expansion."
     return Section("Section 3.5, factors", about, parts)
 
 
 def figure_1(found: RecallLevels) -> Section:
-    """Figure 1: a chart of P-R curves a level, and how far the curves are apart."""
+    """Build Figure 1: one chart of P-R curves per level, and the distance between the curves."""
     widths = []
     for base in found.bases:
         curves = [found.precision(run, base.grade, base.mode) for run in found.runs]
@@ -131,13 +130,13 @@ def figure_1(found: RecallLevels) -> Section:
         gaps = [max(at) - min(at) for at in zip(*known, strict=True)] if len(known) > 1 else [math.nan]
         widths.append(max(gaps))
     finds = numbers(widths, _PLACES)
-    claim = Claim.rising("distance of the curves", "greater at higher levels", finds, widths, 1.0)
+    claim = Claim.rising("distance between the curves", "greater at higher levels", finds, widths, 1.0)
     levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
     section = Section.of(
         "Figure 1",
-        "Interpolated precision at eleven points of recall, level by level.",
+        "Interpolated precision at eleven recall points, one chart per level.",
         with_few_names((replace(plot, caption=_SKIPS) for plot in found.plots()), levels),
-        claims_tables("What the paper says of its Figure 1", [claim]),
+        claims_tables("Statements about Figure 1", [claim]),
         found.point_rows("Precision at recall", _PLACES),
     )
     return replace(section, conventions=tuple(Report(found.evaluations).signatures))
@@ -149,7 +148,7 @@ def _test_table(found: RecallLevels, tests: Sequence[FriedmanRow | None]) -> Tab
         *head("relevant | queries # | empty # | Friedman F .2 | p"),
         *head("p value .", for_machines=True),
         *head("pairs ** # | pairs * #"),
-        *head("who beats whom", none="nobody", for_machines=len(found.runs) > _MOST_NAMED),
+        *head("significant pairs", none="none", for_machines=len(found.runs) > _MOST_NAMED),
     )
     rows: list[tuple[Cell, ...]] = []
     for base, row in zip(found.bases, tests, strict=True):
@@ -162,11 +161,11 @@ def _test_table(found: RecallLevels, tests: Sequence[FriedmanRow | None]) -> Tab
         rows.append((str(base), row.queries, base.empty, *tested, two, one - two, row.verdict or None))
     untested = [base for base, row in zip(found.bases, tests, strict=True) if row is None]
     notes = (
-        f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
-        "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
-        # SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
-        f"empty: {_SKIPS}, whatever undefined is elsewhere, unless it is error",
-        *(f"{base}: no query for which every run has a score, nothing is tested" for base in untested),
+        f"pairs: significant pairs of {count_of(pairs, 'pair')} of runs: ** at 0.01, * only at 0.05",
+        "Friedman test (F form, mean ranks for ties); if significant, Conover's pairwise tests without correction",
+        # SPEC, section 4: an empty recall base is undefined; a policy may only reject it.
+        f"empty: {_SKIPS}, unless undefined=error",
+        *(f"{base}: no query is scored for every run, so nothing is tested" for base in untested),
     )
     return table("Friedman's test", columns, rows, *notes)
 
@@ -189,7 +188,7 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
     ]
     settled_points = settled([each[2] for each in gained], _OF_POINTS)
     most = max(settled_points, default=0.0)
-    # All that share the most.
+    # All runs that share the largest difference.
     largest = [each for each, value in zip(gained, settled_points, strict=True) if value == most > 0]
     if not largest:
         yield Claim.undecided(what, says, "none: no run is better", "" if is_chosen else _NOT_CHOSEN)
@@ -199,23 +198,23 @@ def _claims(found: RecallLevels, tests: Sequence[FriedmanRow | None], is_chosen:
         share = "" if per_cent is None else f" ({per_cent:.1f}%)"
         is_there = is_chosen and at == [str(found.bases[-1])]
         yield Claim.remark(what, says, f"at {listed(at)}", is_there, "" if is_chosen else _NOT_CHOSEN)
-        yield Claim.beside(
+        yield Claim.comparison(
             "its size",
             f"{LARGEST_POINTS} points ({LARGEST_PER_CENT}%)",
             f"{points:.1f} points{share}",
-            f"the paper's is WSYN expanded over SUM unexpanded, this is {printable(run, _WIDEST)} over "
+            f"in the paper, WSYN expanded over SUM unexpanded; here, {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",
         )
     yield _most_significant([str(base) for base in found.bases], tests)
 
 
 def _most_significant(levels: Sequence[str], tests: Sequence[FriedmanRow | None]) -> Claim:
-    """At which level p is smallest; that of very many queries is the smallest float there is at several."""
+    # With many queries, p can be the smallest float at several levels.
     what, says = "Friedman's p by level", "smallest at the highest level"
     ps = [row.friedman.p for row in tests if row is not None and row.friedman.f is not None]
     if len(ps) < len(tests):
         return Claim.undecided(what, says, "too few queries to test")
     printed = ", ".join(map(p_words, ps))
     least = [level for level, p in zip(levels, ps, strict=True) if math.isclose(p, min(ps), rel_tol=_SAME_P)]
-    note = "levels have different numbers of queries, and p depends on them"
+    note = "p depends on the number of queries, which differs between levels"
     return Claim.remark(what, says, f"at {listed(least)}: {printed}", least == [levels[-1]], note)

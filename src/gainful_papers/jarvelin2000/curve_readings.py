@@ -1,4 +1,4 @@
-"""jarvelin2000, Figures 2 and 3: gain by rank when only the higher levels count, and what the paper reads off them."""
+"""jarvelin2000, Figures 2 and 3: gain by rank when only higher levels count, and the paper's readings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, cell_of
 from gainful_papers.claims import MOST_LEVELS, Claim, Section, claims_tables, highest, numbers, table
 from gainful_papers.gain_panels import GainPanel, needed_text, panel_plots
 
-#: The paper's vectors have 200 components; its figures go to ranks 100 (CG) and 50 (DCG).
+#: Length of the paper's vectors, and the last ranks of its figures.
 DEPTH, CG_DEPTH, DCG_DEPTH = 200, 100, 50
 
-#: The bases of the logarithm: from impatient users to persistent ones.
+#: Bases of the logarithm, from impatient to persistent users.
 BASES = ("2", "e", "10")
 
 _WIDEST = 30
@@ -27,7 +27,7 @@ _NO_GAIN = "no run gains anything"
 
 
 class Weights(NamedTuple):
-    """Which levels count, as the paper says it, with their gains. ``panel`` is the letter in its figures."""
+    """Levels that count, in the paper's words, with their gains; ``panel`` is the letter in its figures."""
 
     panel: str
     label: str
@@ -37,16 +37,16 @@ class Weights(NamedTuple):
         return f"{self.label} ({self.gain})"
 
     def measure(self, base: str | None = None, depth: int = DEPTH) -> Measure:
-        """CG with these gains, or DCG with the paper's discount."""
+        """Return CG with these gains or, given a base, DCG with the paper's discount."""
         if base is None:
             return parse(f"CG(gain={self.gain})@{depth}")
         return parse(f"DCG(gain={self.gain}, discount=jarvelin2000, base={base})@{depth}")
 
 
 def drawn_weights(levels: GradeLevels, occurring: Sequence[float] = ()) -> tuple[Weights, ...]:
-    """On the paper's scale 0-0-2-3 and 0-0-0-3; on others all but the lowest level, and the highest alone.
+    """Return 0-0-2-3 and 0-0-0-3 on the paper's scale; otherwise all but the lowest level, and the highest alone.
 
-    Where these are the same for all grades that occur, the highest is drawn alone; of very many grades each counts.
+    If these are equal for the occurring grades, only the second is returned; with many grades, all grades count.
 
     >>> [str(weights) for weights in drawn_weights(GradeLevels.of_grades([1, 2, 3]))]
     ['levels 2&3 (0-0-2-3)', 'level 3 (0-0-0-3)']
@@ -64,7 +64,7 @@ def drawn_weights(levels: GradeLevels, occurring: Sequence[float] = ()) -> tuple
 
 
 class Panel(GainPanel):
-    """The curves of CG or of DCG by a base, read sideways; and which runs have most and least at the figure's end."""
+    """Curves of CG or of DCG with a base, their readings, and the best and worst run at the last rank."""
 
     def __init__(self, curves: GainCurves, weights: Weights, base: str | None = None, depth: int | None = None) -> None:
         name, number, first, last = ("CG", 2, 20, CG_DEPTH) if base is None else ("DCG", 3, 10, DCG_DEPTH)
@@ -75,27 +75,24 @@ class Panel(GainPanel):
         self.reading = curves.sideways(self.measure, regions=[(first, last)])
         self.ends = self.at(self.depth)
         self.best, self.worst = highest(self.ends), highest({run: -end for run, end in self.ends.items()})
-        #: By how much the best run is ahead of the worst at the end.
+        #: Difference between the best and the worst run at the last rank.
         ends = np.array([self.ends[self.best]]), np.array([self.ends[self.worst]])
         self.spread = float(settled_differences(*ends)[0])
 
     def below_ideal(self, run: str) -> str:
-        """How far a run is below the ideal in the region, in points and in shares of it."""
+        """Format the distance of a run from the ideal in the region, in points and percentages."""
         found = next(each for each in self.reading.distances if each.run == run)
-        shares = f"{_per_cent(found.least_share)} to {_per_cent(found.most_share)}%"
+        shares = f"{_percentage(found.least_share)} to {_percentage(found.most_share)}%"
         return f"{found.least:.1f} to {found.most:.1f} points ({shares})"
 
 
 def gain_figure(name: str, about: str, panels: Sequence[Panel]) -> Section:
-    """The panels of a figure."""
+    """Build the section of a figure."""
     note = ""
     if len(panels) == 1:
-        note = (
-            f"No document is of a level between the lowest and the highest: {panels[0].weights} is both A and B, "
-            "and is drawn once."
-        )
+        note = f"No document has a level between the lowest and the highest, so A and B are equal: {panels[0].weights}."
     elif panels[0].weights.gain != "0-0-2-3":
-        note = "The paper weighs its levels by 0-0-2-3 (A) and 0-0-0-3 (B); here there are other levels."
+        note = "The paper's weights are 0-0-2-3 (A) and 0-0-0-3 (B); these judgments have other levels."
     every_value = table(
         "Average gain by rank",
         "run | measure | rank # | value .",
@@ -106,24 +103,20 @@ def gain_figure(name: str, about: str, panels: Sequence[Panel]) -> Section:
 
 
 class _Read(NamedTuple):
-    """What the paper reads off one panel: documents needed by the best and by the other query types for what the ideal
-    gives in 10 (or 5), distances to the ideal, the greatest difference of query types and of which it is, and where the
-    ideal turns horizontal; empty: it does not say."""
+    """The paper's readings from one panel, each empty if there is none."""
 
-    needed: str = ""
+    needed: str = ""  # documents for the gain of the ideal at rank 10, best and other query types
     needed_for_5: str = ""
-    best: str = ""
+    best: str = ""  # distance from the ideal
     others: str = ""
-    apart: str = ""
+    apart: str = ""  # greatest difference between query types
     apart_of: str = ""
-    horizontal: str = ""
+    horizontal: str = ""  # rank at which the ideal plateaus
 
 
-_OF_BEST_AND_OTHERS = (
-    "the paper's is of the two best query types and the remaining ones, this of the best and the worst run"
-)
-_TWO_TYPES = "the paper's are its two best query types, this is the best run alone"
-_FOUR_TYPES = "the paper's are its four other query types, this is the worst run alone"
+_OF_BEST_AND_OTHERS = "in the paper, the two best query types and the others; here, the best and the worst run"
+_TWO_TYPES = "in the paper, the two best query types; here, the best run"
+_FOUR_TYPES = "in the paper, the four other query types; here, the worst run"
 
 _PAPER = {
     "2A": _Read(
@@ -142,75 +135,67 @@ _PAPER = {
         apart="4 at rank 50",
         horizontal="90",
     ),
-    "3B": _Read("never", "50 and never", apart="3 from rank 40 on", apart_of=_OF_BEST_AND_OTHERS),
+    "3B": _Read("never", "50 and never", apart="3 at ranks 40 to 50", apart_of=_OF_BEST_AND_OTHERS),
 }
 
 
 def section_3_6(panels: Sequence[Panel]) -> Section:
-    """Section 3.6: CG read upwards and sideways."""
+    """Build section 3.6: readings from the curves of CG."""
     claims = [*_read_claims(panels), *_highest_level_alone(panels)]
-    said = claims_tables("What the paper reads off its Figure 2", claims)
-    about = (
-        "How far users read for what the best possible list gives in 5 or 10 documents, and how far below it they are."
-    )
-    return Section("Section 3.6", about, said)
+    about = "Documents needed for the gain of the ideal list at ranks 5 and 10, and distances from the ideal."
+    return Section("Section 3.6", about, claims_tables("Readings from Figure 2", claims))
 
 
 def section_3_7(by_base: Mapping[str, Sequence[Panel]], ends: Mapping[str, Evaluation]) -> Section:
-    """Section 3.7: DCG with base 2 read the same way, and how far the base drives the runs apart.
-
-    ``ends`` are the scores at the end of the figure.
-    """
+    """Build section 3.7: the same readings for DCG, and the effect of the base on ``ends``, scores at the last rank."""
     panels = next(iter(by_base.values()))
     claims = [*_read_claims(panels), *_highest_level_alone(panels)]
     for of_bases in zip(*by_base.values(), strict=True):
         claims += _base_claims(of_bases, list(by_base), ends)
-    about = f"The same of discounted gain (base {next(iter(by_base))}), and what the base of the logarithm changes."
-    return Section("Section 3.7", about, claims_tables("What the paper reads off its Figure 3", claims))
+    about = f"The same readings for discounted gain (base {next(iter(by_base))}), and the effect of the base."
+    return Section("Section 3.7", about, claims_tables("Readings from Figure 3", claims))
 
 
 def _read_claims(panels: Sequence[Panel]) -> Iterator[Claim]:
-    """What the paper reads, beside the same of these runs."""
     for panel in panels:
         read, label = _PAPER.get(panel.figure), f"{panel.figure}: "
         if read is None:
             continue
-        yield Claim.beside(f"{label}documents for 10", read.needed, needed_text(panel.needed(10), DEPTH))
+        yield Claim.comparison(f"{label}documents for 10", read.needed, needed_text(panel.needed(10), DEPTH))
         if read.needed_for_5:
-            yield Claim.beside(f"{label}documents for 5", read.needed_for_5, needed_text(panel.needed(5), DEPTH))
+            yield Claim.comparison(f"{label}documents for 5", read.needed_for_5, needed_text(panel.needed(5), DEPTH))
         ranks = f"{panel.reading.distances[0].first} to {panel.depth}"
         if read.best:
             best, worst = panel.below_ideal(panel.best), panel.below_ideal(panel.worst)
-            yield Claim.beside(f"{label}best below ideal, {ranks}", read.best, best, _TWO_TYPES)
-            yield Claim.beside(f"{label}others below ideal, {ranks}", read.others, worst, _FOUR_TYPES)
+            yield Claim.comparison(f"{label}best below ideal, {ranks}", read.best, best, _TWO_TYPES)
+            yield Claim.comparison(f"{label}others below ideal, {ranks}", read.others, worst, _FOUR_TYPES)
         finds = f"no run is ahead at rank {panel.depth}"
         if panel.spread:
             by_run = {str(curve.run): curve.values for curve in panel.runs}
             rank = int(np.argmax(settled_differences(by_run[panel.best], by_run[panel.worst])))
             finds = f"{by_run[panel.best][rank] - by_run[panel.worst][rank]:.1f} at rank {rank + 1}"
-        yield Claim.beside(f"{label}best - worst, points", read.apart, finds, read.apart_of)
+        yield Claim.comparison(f"{label}best - worst, points", read.apart, finds, read.apart_of)
         if read.horizontal:
             last = panel.reading.stopping_rank
             finds = f"after {DEPTH}" if last is None else str(last)
-            yield Claim.beside(f"{label}ideal horizontal from rank", read.horizontal, finds)
+            yield Claim.comparison(f"{label}ideal plateaus at rank", read.horizontal, finds)
 
 
-def _per_cent(share: float) -> str:
-    """A share of what the ideal has; a dash where that is nothing."""
+def _percentage(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.0f}"
 
 
 def _highest_level_alone(panels: Sequence[Panel]) -> Iterator[Claim]:
-    """Of the highest level alone "the absolute differences [are] smaller. However, the proportional differences are
-    larger": of the largest distances to the ideal, averaged over runs."""
+    """Check the statement that with the highest level alone "the absolute differences [are] smaller. However, the
+    proportional differences are larger", for the largest distances from the ideal, averaged over runs."""
     if len(panels) < 2:
         return
     names = f"{panels[1].figure}, not {panels[0].figure}"
     points = [fmean(each.most for each in panel.reading.distances) for panel in panels]
     shares = [fmean(each.most_share for each in panel.reading.distances) for panel in panels]
-    absolute, proportional = f"{names}: distance to ideal", f"{names}: the same, proportional"
-    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])}%"
-    note = "the largest distance of each run in these ranks, averaged over runs"
+    absolute, proportional = f"{names}: distance from ideal", f"{names}: the same, proportional"
+    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_percentage(shares[1])}, not {_percentage(shares[0])}%"
+    note = "largest distance of each run at these ranks, averaged over runs"
     if not any(end for panel in panels for end in panel.ends.values()):
         yield Claim.undecided(absolute, "smaller", _NO_GAIN)
         yield Claim.undecided(proportional, "larger", _NO_GAIN)
@@ -221,7 +206,7 @@ def _highest_level_alone(panels: Sequence[Panel]) -> Iterator[Claim]:
 
 
 def _base_claims(of_bases: Sequence[Panel], bases: Sequence[str], ends: Mapping[str, Evaluation]) -> Iterator[Claim]:
-    """Of the figure with all but the lowest level the paper has numbers; they are of base 2 and of base 10."""
+    # The paper prints numbers only for panel A, with bases 2 and 10.
     differences = [panel.spread for panel in of_bases]
     last, figure, weights = of_bases[-1], of_bases[0].figure, of_bases[0].weights
     grows = f"{figure}: best - worst at {last.depth}, base {', '.join(bases)}"
@@ -236,4 +221,4 @@ def _base_claims(of_bases: Sequence[Panel], bases: Sequence[str], ends: Mapping[
         worst = last.ends[last.worst]
         share = f"{100 * differences[-1] / worst:.0f}%" if worst else "-"
         what, finds = f"{figure}: the same in base {bases[-1]}", f"{differences[-1]:.1f} points ({share})"
-        yield Claim.beside(what, "13 points (or 27%) better than the remaining", finds)
+        yield Claim.comparison(what, "13 points (or 27%) better than the remaining", finds)

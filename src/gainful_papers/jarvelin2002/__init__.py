@@ -1,7 +1,6 @@
 """Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002.
 
-Its worked vectors (section 2), the discussion's cases of the discount on G', its claim about the base with the lists
-that refute it; and its case study on any judgments and runs.
+Its vectors and its discussion of the discount are checked without data; its case study runs on any judgments and runs.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from gainful_papers.jarvelin2002.tables_1_and_2 import (
 
 @cache
 def examples() -> tuple[Section, ...]:
-    """All that can be computed without data: the worked vectors, errata, a false claim with its counter-example."""
+    """Check the worked vectors and errata, and a false claim with a counterexample."""
     return _cumulated(), _discounted(), _normalised(), _lists(), printed_table_1(), printed_readings(), _discounts()
 
 
@@ -42,19 +41,19 @@ def study(
     at: int | None = None,
     threads: int | None = None,
 ) -> Study:
-    """The case study on any graded judgments and runs: tables, figures, and the points that the article makes.
+    """Run the case study on any graded judgments and runs: tables, figures, and statements of the article.
 
-    ``other`` are judgments of the same documents by somebody else, for Table 1. ``gain`` are weights instead of the
-    article's (figures have the first two), ``base`` bases instead of 2 and 10 (the first is used, others are compared
-    with it), ``at`` the last rank instead of 100 and 200. Runs are read twice.
+    ``other`` is a second set of judgments, for Table 1. ``gain`` replaces the article's weights (figures show the first
+    two), ``base`` replaces 2 and 10 (the first is used, the others are compared with it), ``at`` replaces the last
+    ranks 100 and 200.
     """
     case = Case.of(KEY, judged, runs, threads)
     weights = Weights(judged, gain, base, at)
     wanted = dict.fromkeys([*table_2_measures(weights).values(), *discussed_measures(weights)])
     evaluations = replace(case, judged=without_empty_bases(judged)).evaluate(wanted)
-    # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
+    # Queries without a document of the highest level are reported once, with Table 2, not for every run.
     noted = {run: replace(each, measures=each.measures[:2], raw=each.raw[:2]) for run, each in evaluations.items()}
-    # Tests leave out what is undefined; figures have the policy that was asked for.
+    # Tests skip undefined scores; figures follow the requested policy.
     asked = {run: replace(each, policy=judged.policy) for run, each in noted.items()}
     tested = table_2_section(weights, evaluations), last_rank_section(evaluations, weights)
     own = tuple(Report(noted).signatures)
@@ -67,7 +66,7 @@ def study(
     return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(asked).signatures))
 
 
-#: G' of section 2.1, the judged documents that it does not show within ten ranks, and I' of section 2.2.
+#: G' of section 2.1, the judged documents below its rank 10, and I' of section 2.2.
 GRADES = (3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
 MISSED = (1, 1, 1)
 IDEAL = (3, 3, 3, 2, 2, 2, 1, 1, 1, 1)
@@ -88,13 +87,13 @@ def _vector(measure: str, grades: Sequence[float] = GRADES, missed: Sequence[flo
 def _cumulated() -> Section:
     cumulated = _vector("CG")
     claims = (Claim.vector("CG'", _CG, cumulated, 0), Claim.number("CG' at rank 7", 11, cumulated[6], 0))
-    about = "Direct cumulated gain: what a list has given by each rank. G' has the grades 3 2 3 0 0 1 2 2 3 0."
+    about = "Direct cumulated gain: the sum of gains up to each rank. G' has the grades 3 2 3 0 0 1 2 2 3 0."
     return Section("Section 2.1", about, claims_tables("Cumulated gain", claims))
 
 
 def _discounted() -> Section:
     one_at_1024 = parse(f"{DISCOUNTED}@1024").score([*(0 for _ in range(1023)), 1])
-    # The ideal gain vector that the recall base of the example makes.
+    # The ideal gain vector of the example's recall base.
     grades = {f"d{i}": grade for i, grade in enumerate((*GRADES, *MISSED))}
     judged = Judged(Qrels.from_dict({"example": grades}), Policy())
     ideal = judged.ideal_lists(Gain("linear"), None, None).dense(len(IDEAL))[0].tolist()
@@ -106,8 +105,8 @@ def _discounted() -> Section:
         Claim.vector("ideal DCG, b = 2", _IDEAL_DCG, by_rank(DISCOUNTED, IDEAL, to=len(_IDEAL_DCG))),
     )
     about = (
-        "Discounted cumulated gain, and the ideal: the recall base (three documents of grade 3, three of 2, four of 1) "
-        "best first. Two values of the ideal DCG, 10.52 and 11.21, are cut off, not rounded."
+        "Discounted cumulated gain, and the ideal: the recall base (three documents of grade 3, three of 2, four of "
+        "1), best first. Two values of the ideal DCG, 10.52 and 11.21, are truncated, not rounded."
     )
     return Section("Section 2.2", about, claims_tables("Discounted cumulated gain and the ideal", claims))
 
@@ -125,8 +124,7 @@ def _normalised() -> Section:
 
 
 def _lists() -> Section:
-    """Section 2.4's points about earlier measures, each on the shortest lists that show it."""
-    about = "What the earlier measures do not see, each shown with lists that are written as their grades."
+    about = "Differences that earlier measures do not detect, shown with lists of grades."
     return Section("Section 2.4, lists", about, claims_tables("Earlier measures", _on_lists()))
 
 
@@ -175,16 +173,15 @@ def _pair(values: Sequence[float]) -> str:
 
 
 def _change(values: Sequence[float]) -> float:
-    """By which share of the first the second differs."""
     return abs(values[1] - values[0]) / abs(values[0])
 
 
-#: The two lists of the counter-example.
+#: The two lists of the counterexample.
 EARLY, LATE = (1, 0, 0, 0), (0, 0, 0, 3)
 
 
 def _discounts() -> Section:
-    """Section 4, "Discounting Factor", as far as it needs no data."""
+    """Check the statements of section 4, "Discounting Factor", that need no data."""
     cg, flat, sharp = _vector("CG"), _vector("DCG(discount=none)"), _vector("DCG(discount=rank)")
     near_1, base_2, huge = (_vector(f"DCG(discount=jarvelin2002, base={base})") for base in ("1.0001", "2", "1000000"))
     alike = [1] * 200
@@ -210,7 +207,7 @@ def _discounts() -> Section:
             "DCG approaches CG",
             f"b = 1000000: {huge[-1]:g} at rank 10",
             huge == cg,
-            "up to rank b nothing is discounted, so at rank 10 it is CG from b = 10 on",
+            "ranks up to b are not discounted, so at rank 10 DCG = CG for b ≥ 10",
         ),
         Claim.statement(
             "b above 100",
@@ -229,7 +226,7 @@ def _discounts() -> Section:
             "ranks that would be boosted, b = 10",
             "2 to 10",
             f"{boosted[0]} to {boosted[-1]}",
-            '"the rank region 2 to b" has one rank too many: the logarithm of b is 1, as the sentence before says',
+            '"the rank region 2 to b" has one rank too many: log_b b is 1, as the previous sentence states',
         ),
     )
     rows = []
@@ -238,21 +235,21 @@ def _discounts() -> Section:
         rows.append(("jarvelin2000", base, early, late, "1 0 0 0" if early > late else "0 0 0 3"))
     is_same = rows[0][-1] == rows[1][-1]
     refuted = Claim.statement(
-        "jarvelin2000: log_b i from rank 2 on",
+        "jarvelin2000: log_b i for ranks ≥ 2",
         "the base does not affect the order",
         "it does not" if is_same else "it does",
         is_same,
-        "a change of the base multiplies all divisors alike, except that of rank 1, which stays 1",
+        "changing the base multiplies all divisors by the same factor, except the divisor of rank 1, which stays 1",
     )
     about = (
-        "Three cases of the discount, the base at its borders, and the remark that without the cut-off at rank b the "
-        "base could not change the order of systems, which is false."
+        "Three cases of the discount, extreme bases, and the claim that without the cut-off at rank b the base would "
+        "not change the order of systems, which is false."
     )
-    title = "Two lists, the grades 1 0 0 0 and 0 0 0 3, by DCG at rank 4"
+    title = "DCG@4 of two lists with grades 1 0 0 0 and 0 0 0 3"
     return Section.of(
         "Section 4, discount",
         about,
-        claims_tables("Said of the discount", claims),
-        table(title, "discount | b | 1 0 0 0 .2 | 0 0 0 3 .2 | the better list", rows),
-        claims_tables("The claim about the base without the cut-off", [refuted]),
+        claims_tables("Statements about the discount", claims),
+        table(title, "discount | b | 1 0 0 0 .2 | 0 0 0 3 .2 | better list", rows),
+        claims_tables("Statement about the base without the cut-off", [refuted]),
     )

@@ -1,4 +1,4 @@
-"""What jarvelin2002 says of the last rank (section 4) and of the base (section 3.3), on runs."""
+"""Statements of jarvelin2002 about the last rank (section 4) and the base (section 3.3), checked on runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EARLY = 10
 
 
 def discussed_measures(weights: Weights) -> list[Measure]:
-    """What the sections below are made of, beside the measures of Table 2."""
+    """Return the measures that these sections need in addition to those of Table 2."""
     ends = (_EARLY, weights.depth)
     return [
         *(weights.average(kind, gain, k) for kind in ("nCG", "nDCG") for gain in (weights.a, weights.b) for k in ends),
@@ -28,7 +28,7 @@ def discussed_measures(weights: Weights) -> list[Measure]:
 
 
 def last_rank_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
-    """What the last rank considered decides."""
+    """Check the effect of the last rank considered."""
     claims: list[Claim] = []
     last = weights.depth
     for gain in dict.fromkeys((weights.a, weights.b)):
@@ -36,12 +36,12 @@ def last_rank_section(evaluations: Mapping[str, Evaluation], weights: Weights) -
             [_leads(evaluations, weights.average(kind, gain, k)) for kind in ("nCG", "nDCG")] for k in (_EARLY, last)
         )
         claims += last_rank_claims(str(gain), *zip(early, late, strict=True), last=last)
-    about = f"Whether the last rank considered matters: averages over ranks 1 to {_EARLY}, and over ranks 1 to {last}."
-    return Section.of("Section 4, last rank", about, claims_tables("Said of the last rank", claims))
+    about = f"Effect of the last rank: averages over ranks 1 to {_EARLY} and over ranks 1 to {last}."
+    return Section.of("Section 4, last rank", about, claims_tables("Statements about the last rank", claims))
 
 
 def _leads(evaluations: Mapping[str, Evaluation], measure: Measure) -> Leads:
-    """The pairs that differ, as the article tests them; none where no query has a score of every run."""
+    """Return the significant pairs by Friedman's test; none if no query is scored for every run."""
     try:
         return Leads.by_ranks(friedman(ScoreMatrix.from_evaluations(evaluations, measure).values))
     except InputError:
@@ -51,28 +51,28 @@ def _leads(evaluations: Mapping[str, Evaluation], measure: Measure) -> Leads:
 def last_rank_claims(
     gain: str, ncg: tuple[Leads, Leads], ndcg: tuple[Leads, Leads], *, last: int = DEPTH
 ) -> Iterator[Claim]:
-    """What the article says of pairs by nCG and by nDCG, each over few ranks and over many, under some weights."""
+    """Compare pairs that differ by nCG and by nDCG, each averaged over few and over many ranks."""
     (early, late), (early_ndcg, late_ndcg) = ncg, ndcg
-    lost, none_differs = early.not_in(late), f"no pair is significantly different to {_EARLY}"
-    what, says = f"{gain}: pairs apart by nCG to {_EARLY}, not to {last}", "there may be some"
+    lost, none_differs = early.not_in(late), f"no pair differs significantly at {_EARLY}"
+    what, says = f"{gain}: pairs that differ by nCG at {_EARLY}, not at {last}", "there may be some"
     finds = f"{lost.sum()} of {early.number}" if early.number else none_differs
     yield Claim.remark(what, says, finds, bool(lost.any()))
     # "If one uses nDCG in the previous case the difference earned by the method A would be preserved".
     kept = int((lost & early.also_in(early_ndcg) & early.also_in(late_ndcg)).sum())
     what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
     finds = f"{kept} of {lost.sum()} preserved" if lost.any() else "nCG loses none"
-    note = f"preserved: nDCG finds the pair different both to {_EARLY} and to {last}; it holds where most of them are"
+    note = f"preserved: the pair differs by nDCG both at {_EARLY} and at {last}; holds if most pairs do"
     yield Claim.statement(what, says, finds, bool(2 * kept > lost.sum()) if lost.any() else None, note)
     both = early.also_in(early_ndcg)
     by_ncg, by_ndcg = int((both & lost).sum()), int((both & early_ndcg.not_in(late_ndcg)).sum())
-    what, says = f"{gain}: pairs lost from {_EARLY} to {last}", "it matters, particularly for nCG"
+    what, says = f"{gain}: pairs lost from {_EARLY} to {last}", "matters, particularly for nCG"
     finds = f"nCG {by_ncg}, nDCG {by_ndcg} of {both.sum()}" if both.any() else none_differs
-    note = f"of the pairs that differ by both to {_EARLY}; it holds where nCG loses more of them than nDCG"
+    note = f"of the pairs that differ by both measures at {_EARLY}; holds if nCG loses more of them than nDCG"
     yield Claim.statement(what, says, finds, by_ncg > by_ndcg if by_ncg or by_ndcg else None, note)
 
 
 def base_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Section:
-    """What the base of the discount decides."""
+    """Check the effect of the base of the discount."""
     says = "results do not vary markedly"
     (first, *others), gain = weights.bases, weights.b
     found = {
@@ -83,5 +83,5 @@ def base_section(evaluations: Mapping[str, Evaluation], weights: Weights) -> Sec
         Claim.order(f"bases {first} and {base}", says, found[first], found[base], changes=False) for base in others
     ]
     ranks = f"averages over ranks 1 to {weights.last_rank} with the weights {gain}"
-    about = f"Whether the base of the discount matters: {ranks}."
-    return Section("Section 3.3", about, claims_tables("Said of the base", claims))
+    about = f"Effect of the base of the discount: {ranks}."
+    return Section("Section 3.3", about, claims_tables("Statements about the base", claims))

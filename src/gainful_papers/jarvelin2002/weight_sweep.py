@@ -1,4 +1,4 @@
-"""A sweep: the weight of the highest level grows from light to heavy (Voorhees 2001), and systems change places."""
+"""Weight sweep: the order of systems as the weight of the highest level increases (Voorhees 2001)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from gainful.tasks.sensitivity.sensitivity_grid import (
     takes_up_to_1,
 )
 
-#: Steps between the points that are evaluated, and into how many each is divided where systems change places: from 1 to
-#: 1000 these steps are less than one per cent.
+#: Steps of the sweep, and subdivisions of a step in which systems change places: below 1% for weights from 1 to 1000.
 _STEPS, _PARTS = 24, 32
-#: Changes in sentences and in the table, lines and rules in the chart.
+#: Limits: changes in sentences and in the table, lines and rules in the chart.
 _MOST_TOLD, _MOST_CHANGES, _MOST_LINES, _MOST_RULES = 5, 20, 12, 5
 
 
 class Overtaking(NamedTuple):
-    """``overtaken`` is ahead up to the weight ``low``, ``overtaking`` from ``high`` on; ``for_first`` if they win."""
+    """``overtaken`` leads up to weight ``low``, ``overtaking`` leads at ``high``; ``for_first`` if for first place."""
 
     overtaken: str
     overtaking: str
@@ -45,10 +44,10 @@ class Overtaking(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WeightSweep(Showable):
-    """The order of systems while the weight of the highest level grows; all levels below it have weight 1.
+    """Order of systems as the weight of the highest level increases; all other levels have weight 1.
 
-    ``points`` are the orders at ``weights``, evenly spaced by ratio; ``changes`` are exact to about one per cent. What
-    changes and changes back between two points is not seen.
+    ``points`` are the orders at ``weights``, which are evenly spaced by ratio; ``changes`` are exact to about 1%. A
+    change that is reversed between two points is not detected.
     """
 
     measure: Measure
@@ -60,30 +59,30 @@ class WeightSweep(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the runs, one line each."""
+        """Warnings about the runs, one per line."""
         first = [replace(each, measures=each.measures[:1], raw=each.raw[:1]) for each in self.evaluations.values()]
         return Evaluations(zip(self.evaluations, first, strict=True)).notices
 
     def page(self) -> Page:
-        """A sentence, the order from weight to weight, who overtakes whom where, and the means as lines."""
+        """Return a sentence, the order by weight, all changes of places, and a chart of means."""
         grade, start, end = (number_text(value) for value in (self.grade, self.weights[0], self.weights[-1]))
         places = 2 if self.weights[0] >= 1 else 4
         told = [
-            f"{printable(new, 80)} takes the first place from {printable(old, 80)} at {(low * high) ** 0.5:.3g}"
+            f"{printable(new, 80)} overtakes {printable(old, 80)} for first place at {(low * high) ** 0.5:.3g}"
             for old, new, low, high, for_first in self.changes
             if for_first
         ]
         conclusion = "no two systems change places."
         if len(self.evaluations) == 1:
-            conclusion = "one system alone has no order."
+            conclusion = "a single system has no order."
         elif told:
             conclusion = f"{'; '.join(told[:_MOST_TOLD])}."
         elif self.changes:
-            conclusion = f"the winner stays, {count_of(len(self.changes), 'pair')} of systems below change places."
-        setting = f"The weight of grade {grade} from {start} to {end}, all grades below it weighing 1 ({self.measure})"
+            conclusion = f"the winner is the same, {count_of(len(self.changes), 'pair')} of other systems swap places."
+        setting = f"Weight of grade {grade} from {start} to {end}, lower grades 1 ({self.measure})"
         parts: list[Table | Chart | str] = [f"{setting}: {conclusion}"]
         if len(self.evaluations) > 1:
-            stretches: list[tuple[float, float, str]] = []  # from which weight to which the order reads the same
+            stretches: list[tuple[float, float, str]] = []  # ranges of weights with the same order
             for weight, cell in zip(self.weights, self.points, strict=True):
                 text = order_text(cell.order)
                 if stretches and stretches[-1][2] == text:
@@ -91,16 +90,16 @@ class WeightSweep(Showable):
                 else:
                     stretches.append((weight, weight, text))
             columns = head(f"from weight .{places} | to weight .{places} | order of systems")
-            notes = ("from, to: of the weights that were evaluated",) if len(stretches) > 1 else ()
-            parts.append(Table(columns, stretches, f"The order by the weight of grade {grade}", notes, for_people=True))
+            notes = ("from, to: evaluated weights",) if len(stretches) > 1 else ()
+            parts.append(Table(columns, stretches, f"Order by weight of grade {grade}", notes, for_people=True))
         if self.changes:
             changes, notes = list(self.changes), ()
             if len(changes) > _MOST_CHANGES:
                 changes.sort(key=lambda change: not change.for_first)
-                notes = (f"{_MOST_CHANGES} of {len(changes):,}, those for the first place first",)
+                notes = (f"{_MOST_CHANGES} of {len(changes):,}, changes of first place first",)
             weights = f"above weight .{places} ← low | by weight .{places} ← high"
             columns = (*head(f"overtaking | overtaken | {weights}"), *head("first place ← for_first", none=""))
-            title = f"Changes by the weight of grade {grade}"
+            title = f"Changes by weight of grade {grade}"
             parts.append(Table.of(columns, changes, title=title, notes=notes, most=_MOST_CHANGES))
         rows = [
             (weight, str(cell.measure), *score)
@@ -114,7 +113,7 @@ class WeightSweep(Showable):
         return Page("papers", tuple(parts), (signature.note(),), header)
 
     def _plot(self) -> Plot:
-        """Means by weight, of sums of gains (which grow with it) as shares of the best; of many systems the highest."""
+        """Plot means by weight, for unbounded measures as shares of the best; of many systems, the highest."""
         runs, grade = list(self.evaluations), number_text(self.grade)
         best_rank = [min(cell.ranks[i] or len(runs) for cell in self.points) for i in range(len(runs))]
         shown = sorted(sorted(range(len(runs)), key=best_rank.__getitem__)[:_MOST_LINES])
@@ -129,11 +128,11 @@ class WeightSweep(Showable):
             for each in self.changes
             if each.for_first
         ]
-        some = f"{len(lines)} of {len(runs)} systems: those that get furthest up"
+        some = f"{len(lines)} of {len(runs)} systems, by highest rank"
         return Plot(
-            f"{self.measure} by the weight of grade {grade}",
+            f"{self.measure} by weight of grade {grade}",
             Axis(f"weight of grade {grade}, others 1", self.weights[0], self.weights[-1], is_log=True),
-            Axis(f"{self.measure}, share of the best" if is_open else str(self.measure)),
+            Axis(f"{self.measure}, relative to best" if is_open else str(self.measure)),
             tuple(lines),
             rules=tuple(rules[:_MOST_RULES]),
             caption=some if len(lines) < len(runs) else "",
@@ -150,7 +149,7 @@ def sweep_weight(
     policy: Policy | str | None = None,
     threads: int | None = None,
 ) -> WeightSweep:
-    """Find where systems change places while the weight of the highest level grows from one number to another.
+    """Find the weights of the highest level at which systems change places.
 
     >>> qrels = {"q": {"a": 1, "b": 1, "c": 2}}
     >>> runs = {"top": {"q": ["c", "x", "y"]}, "many": {"q": ["a", "b", "x"]}}
@@ -161,23 +160,23 @@ def sweep_weight(
     require_runs(runs)
     judged, base, (lightest, heaviest) = Judged.of(qrels, policy), parse(measure), _read_weights(sweep)
     if base.better == "neither":
-        raise UsageError(f"{base}: expected a measure that can order systems, found one without a better side")
+        raise UsageError(f"{base}: this measure cannot order systems: neither high nor low values are better")
     parameter, levels = gain_parameter(base), GradeLevels.of(judged)
     reason = None
     if parameter is None:
         reason = f"{base} takes no gain"
     elif getattr(base, parameter) != base.parameters()[parameter]:
-        reason = f"{base} says what grades are worth"
+        reason = f"{base} sets the gains of grades"
     elif not levels.can_be_weighed:
         reason = f"the judgments have {count_of(len(levels.levels), 'grade')} above 0, too many for weights by level"
     elif len(levels.levels) < 2:
-        reason = "the judgments have one level above 0"
+        reason = "the judgments have only one level above 0"
     if reason is not None:
-        raise UsageError(f"sweep: there is no weight of the highest level to vary, {reason}")
+        raise UsageError(f"sweep: the weight of the highest level cannot be varied: {reason}")
     up_to_1 = takes_up_to_1(base, judged)
 
     def weight_at(place: int) -> float:
-        """The weight at a place of the fine scale, 0 to 768, evenly by ratio; four digits."""
+        """Return the weight at a place of the fine scale, 0 to 768, spaced by ratio, to four digits."""
         exact = lightest * (heaviest / lightest) ** (place / (_STEPS * _PARTS))
         return exact if place in (0, _STEPS * _PARTS) else float(f"{exact:.4g}")
 
@@ -206,7 +205,7 @@ def sweep_weight(
 
     changes = []
     for (i, one), (j, other) in combinations(enumerate(evaluations), 2):
-        # Who is ahead at the points where neither is None nor both are alike.
+        # The leader at each point where both are ranked and differ.
         ranks = {place: (cell.ranks[i] or 0, cell.ranks[j] or 0) for place, cell in points.items()}
         leaders = {place: one if a < b else other for place, (a, b) in ranks.items() if a and b and a != b}
         for start, end in pairwise(leaders):
@@ -224,7 +223,7 @@ def sweep_weight(
 
 
 def _read_weights(value: str | tuple[object, object]) -> tuple[float, float]:
-    """Two weights above 0, the lower one first; or a text of both."""
+    """Read two positive weights, the lower one first, from numbers or a text."""
     if isinstance(value, str):
         parts = value.split("-")
         if len(parts) != 2:
@@ -235,5 +234,5 @@ def _read_weights(value: str | tuple[object, object]) -> tuple[float, float]:
     if not 0 < low < high:
         raise UsageError(f"sweep: expected two weights above 0, the lower one first, found {found}", "such as 1-1000")
     if high / low > 1e12:
-        raise UsageError(f"sweep: expected weights that differ at most by a factor of 1e12, found {found}")
+        raise UsageError(f"sweep: expected weights that differ by a factor of at most 1e12, found {found}")
     return low, high

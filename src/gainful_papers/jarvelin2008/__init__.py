@@ -1,7 +1,5 @@
-"""Järvelin, Price, Delcambre and Nielsen, ECIR 2008: gain over whole sessions, with a discount by query.
-
-K. Järvelin, S. L. Price, L. M. L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
-multiple-query IR sessions, ECIR 2008, 4-15.
+"""K. Järvelin, S. L. Price, L. M. L. Delcambre and M. Lykke Nielsen: Discounted cumulated gain based evaluation of
+multiple-query IR sessions. ECIR 2008, 4-15.
 """
 
 from __future__ import annotations
@@ -23,20 +21,20 @@ from gainful_papers.jarvelin2008.session_experiment import (
 
 __all__ = ["examples", "study"]
 
-#: G' of the appendix, and what is printed for it.
+#: G' of the appendix, and its printed vectors.
 _GAINS = (3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
 _PRINTED_CG = (3, 5, 8, 8, 8, 9, 11, 13, 16, 16)
 _PRINTED_DCG = (3, 4, 5.67, 5.67, 5.67, 6.11, 6.94, 8.14, 9.30, 9.30)
 _RANKS = range(1, len(_GAINS) + 1)
-#: What is printed with two places can be off by so much, twice, in a difference.
+#: Tolerance for a difference between two values that are printed with two places.
 _ROUNDING = 0.0101
-#: So many queries the longest session of the paper has.
+#: Queries in the paper's longest session.
 _LONGEST = 11
 
 
 @cache
 def examples() -> tuple[Section, ...]:
-    """What the paper prints of its formulas, and what it says of them; nothing of this needs data.
+    """Check the formulas' printed examples, and statements about them that need no data.
 
     >>> [section.name for section in examples()]
     ['Section 2.1', 'Section 2.2', 'Section 3', 'Section 3.1', 'Appendix']
@@ -50,7 +48,6 @@ def _divisors(discount: str) -> list[float]:
 
 
 def _rank_discount() -> Section:
-    """The discount by rank beside that of 2002."""
     of_2002, of_2008 = map(_divisors, ("jarvelin2002", "jarvelin2008"))
     spared = [rank for rank, divisor in zip(_RANKS, of_2002, strict=True) if not divisor > 1]
     discounted = [rank for rank, divisor in zip(_RANKS, of_2008, strict=True) if divisor > 1]
@@ -59,12 +56,12 @@ def _rank_discount() -> Section:
         Claim.text(
             "2008",
             "all are discounted, early ones too",
-            f"those at {_ranks(discounted)}",
-            "1 + log_b 1 is 1: what stands at rank 1 is not discounted",
+            f"only {_ranks(discounted)}",
+            "1 + log_b 1 is 1, so rank 1 is not discounted",
         ),
     )
-    about = "The discount by rank is not that of 2002: it begins at once and has no bend at the base."
-    return Section("Section 2.1", about, claims_tables("What the paper says of both", claims))
+    about = "The discount by rank differs from that of 2002: it starts at rank 2, whatever the base."
+    return Section("Section 2.1", about, claims_tables("Statements about both", claims))
 
 
 def _ranks(ranks: Sequence[int]) -> str:
@@ -72,7 +69,6 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 
 def _query_discount() -> Section:
-    """Formula (1)."""
     queries = range(1, _LONGEST + 1)
     left: dict[int, list[float]] = {}
     for base in (2, 4, 10):
@@ -81,17 +77,16 @@ def _query_discount() -> Section:
         left[base] = [measure.score_session([*[[]] * (number - 1), [1]]) for number in queries]
     falls = [later < sooner for values in left.values() for sooner, later in pairwise(values)]
     keeps_less = all(small < large for small, large in zip(left[2][1:], left[10][1:], strict=True))
-    finds = f"{sum(falls)} of {len(falls)} below the one before", f"Q2 keeps {left[2][1]:.2f}, {left[10][1]:.2f}"
+    finds = f"{sum(falls)} of {len(falls)} below the previous one", f"Q2 keeps {left[2][1]:.2f}, {left[10][1]:.2f}"
     claims = (
         Claim.statement("later queries", "progressively less valuable", finds[0], all(falls)),
         Claim.statement("bq = 2, bq = 10", "impatient, patient searchers", finds[1], keeps_less),
     )
-    about = "Formula (1): what the q-th query gives is divided by 1 + log_bq q. The paper prints no numbers of it."
-    return Section("Section 2.2", about, claims_tables("What the paper says of it", claims))
+    about = "Formula (1): the gain of the q-th query is divided by 1 + log_bq q. The paper prints no numbers for it."
+    return Section("Section 2.2", about, claims_tables("Statements about the query discount", claims))
 
 
 def _behaviour() -> Section:
-    """What sections 3, 3.3 and 4 say of sessions, tried with sessions made by hand."""
     pages = [[*(f"x{i}" for i in range(above)), "a"] for above in range(10)]
     worth_more = [_score("sDCG@10", [page]) > _score("sDCG@10", [[], page]) for page in pages]
     ideal = ["a", "b", "c"]
@@ -105,15 +100,15 @@ def _behaviour() -> Section:
             all(worth_more),
         ),
         Claim.statement(
-            "a document that comes again",
+            "a repeated document",
             "counts every time",
-            f"sDCG {once:.2f}, with it {again:.2f}",
+            f"sDCG {once:.2f}, repeated {again:.2f}",
             again > once,
-            "repeats=first counts it once only",
+            "repeats=first counts only the first occurrence",
         ),
         Claim.statement(
             "the ideal session",
-            "the ideal list, once a query",
+            "the ideal list for every query",
             f"1 to {_LONGEST} queries: nsDCG {min(shares):.4f} to {max(shares):.4f}",
             all(abs(value - 1) < 1e-12 for value in shares),
         ),
@@ -122,11 +117,11 @@ def _behaviour() -> Section:
             "does not change after stopping",
             f"sDCG {once:.2f}, after an empty page {stopped:.2f}",
             once == stopped,
-            "an empty page is a query, so that nsDCG falls with it: the ideal session goes on",
+            "an empty page is a query, so nsDCG decreases: the ideal session continues",
         ),
     )
-    about = "What sections 3, 3.3 and 4 say of sessions, on sessions that find documents of grades 3, 2 and 1."
-    return Section("Section 3", about, claims_tables("What the paper says of sessions", claims))
+    about = "Statements of sections 3, 3.3 and 4, checked on sessions that find documents of grades 3, 2 and 1."
+    return Section("Section 3", about, claims_tables("Statements about sessions", claims))
 
 
 def _score(measure: str, lists: Sequence[Sequence[str]]) -> float:
@@ -135,22 +130,21 @@ def _score(measure: str, lists: Sequence[Sequence[str]]) -> float:
 
 
 def _printed_lengths() -> Section:
-    """The averages of Table 2 from its own counts."""
     systems = paper_systems()
     claims = []
     for (name, found), average in zip(systems.items(), PAPER_AVERAGES, strict=True):
         claims.append(Claim.number(f"{name}, sessions", PAPER_SESSIONS, found.sessions, 0))
         claims.append(Claim.number(f"{name}, queries per session", average, found.average))
-    claims.append(Claim.number("queries in all", PAPER_QUERIES, sum(found.queries for found in systems.values()), 0))
+    claims.append(Claim.number("total queries", PAPER_QUERIES, sum(found.queries for found in systems.values()), 0))
     misprint = Claim.text(
         "range of the base of the query discount",
         "1.5 <= b <= 10",
         "1.5 <= bq <= 10",
-        "b is the base of the discount by rank, whose range stands above it; formula (1) allows 1 < bq < 1000",
+        "b is the base of the discount by rank, whose range is given before; formula (1) allows 1 < bq < 1000",
     )
     return Section.of(
         "Section 3.1",
-        "The paper's sessions are not public, but what its Table 2 adds up to can be checked.",
+        "The paper's sessions are not public, but the sums and averages of its Table 2 can be checked.",
         length_tables(systems),
         claims_tables("Sums and averages of the printed counts", claims),
         claims_tables("A misprint", [misprint]),
@@ -158,12 +152,11 @@ def _printed_lengths() -> Section:
 
 
 def _appendix() -> Section:
-    """CG and DCG of the printed gains, and the misprints."""
     cumulated = by_rank("CG", _GAINS)
     right = by_rank("DCG(discount=jarvelin2008, base=4)", _GAINS)
     steps = zip(_RANKS, added(right), added(_PRINTED_DCG), strict=True)
     wrong = [rank for rank, step, printed in steps if abs(step - printed) > _ROUNDING]
-    # What the formula says as it is printed: the whole sum divided by the discount of the last rank.
+    # The formula as printed: the whole sum divided by the discount of the last rank.
     literal = [total / divisor for total, divisor in zip(cumulated, _divisors("jarvelin2008"), strict=True)]
     claims = (
         Claim.vector("CG'", _PRINTED_CG, cumulated, 0),
@@ -171,7 +164,7 @@ def _appendix() -> Section:
             "DCG', b = 4",
             _PRINTED_DCG,
             right,
-            erratum=f"what is added at {_ranks(wrong)} is not what the formula gives, and so all later values are off",
+            erratum=f"the increments at {_ranks(wrong)} do not follow the formula, so all later values are wrong",
         ),
     )
     misprints = (
@@ -179,19 +172,19 @@ def _appendix() -> Section:
             "discount in formula (2)",
             "1 + log_b i",
             "1 + log_b j",
-            f"in the text at hand; j is the rank that is summed: with i G' would have {numbers(literal, 2, ' ')}, "
-            "which falls where nothing is gained, and the example does not follow it",
+            f"in the available text; j is the summation index: with i, G' would have {numbers(literal, 2, ' ')}, "
+            "which decreases where nothing is gained and differs from the example",
         ),
         Claim.text(
-            "reference of the original DCG and of its normalisation",
+            "reference for the original DCG and its normalisation",
             "[9]",
             "[5]",
-            "[9] is of another author; Section 4 has [5], the article of 2002",
+            "[9] is by other authors; Section 4 cites [5], the article of 2002",
         ),
     )
     return Section.of(
         "Appendix",
-        "The example of the appendix, where it departs from its formula, and two misprints.",
+        "The example of the appendix, its deviations from the formula, and two misprints.",
         claims_tables("G' = 3 2 3 0 0 1 2 2 3 0", claims),
         claims_tables("Misprints", misprints),
     )

@@ -1,4 +1,4 @@
-"""Table 2 and Figures 1 to 4 of Järvelin et al. 2008 on any sessions, and what the paper reads off its own."""
+"""Table 2 and Figures 1 to 4 of Järvelin et al. 2008 on any sessions, and the paper's readings."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, ga
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
-#: What is printed beside them: queries per session, sessions of each system, and queries in all.
+#: Printed averages: queries per session, sessions per system, and total queries.
 PAPER_AVERAGES = (2.53, 3.18)
 PAPER_SESSIONS = 60
 PAPER_QUERIES = 343
 
 
 def paper_systems(prefix: str = "") -> dict[str, SystemQueries]:
-    """The paper's systems, of which only the lengths of sessions are known.
+    """Return the paper's systems, for which only the lengths of sessions are known.
 
     >>> {name: round(found.average, 2) for name, found in paper_systems().items()}
     {'System 1': 2.53, 'System 2': 3.18}
@@ -45,19 +45,19 @@ def paper_systems(prefix: str = "") -> dict[str, SystemQueries]:
     }
 
 
-#: What words of the paper are taken to mean.
+#: Interpretation of the paper's "little", "nearly always" and "level off".
 _LITTLE, _NEARLY_ALWAYS, _LEVEL = 0.5, 0.9, 0.95
 _LEVEL_RANK = 20
-#: Of fewer sessions in a group that is compared nothing is concluded.
+#: Fewest sessions in a group that support a conclusion.
 LEAST_SESSIONS = 5
 
-#: Figure 1 goes to this rank, all others to rank 10 of every query.
+#: Last rank of Figure 1, and of each query in the other figures.
 _LAST_RANK, _TOP = 100, 10
-#: How many queries Figures 3 and 4 show.
+#: Queries shown in Figures 3 and 4.
 _FEW_QUERIES = 6
 _NO_TOPICS = (
-    "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
-    "averaged here. --topics FILE (topics in Python) reads them from a table."
+    "Warning: these sessions name no topics, so gains of topics with different ideals are averaged. --topics FILE "
+    "(topics in Python) reads topics from a table."
 )
 
 
@@ -75,23 +75,23 @@ def study(
     at: int = _TOP,
     threads: int | None = None,
 ) -> Study:
-    """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
+    """Compute Table 2 and Figures 1 to 4 for sessions by name: anything that describes sessions, or parts of them.
 
-    Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
-    are held in memory together; each source is read once. ``topics`` are those of the sessions, where these do not name
-    them: by session, or the file of a table. ``topic`` is that of Figures 3 and 4, otherwise the one with the most
-    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3. ``gain``
-    are weights instead of 0-1-10-100, ``base`` and ``query_base`` b and bq, ``at`` the last rank of every query.
+    Sessions that name their systems are split by system. Each source is read once, and all parts are held in memory.
+    ``topics`` maps sessions to topics, or is the file of a table, if sessions do not name their topics. ``topic`` is
+    the topic of Figures 3 and 4, by default the one with the most sessions; ``at_least`` is the fewest queries of the
+    longer sessions in Figure 3. ``gain`` replaces the weights 0-1-10-100; ``base`` and ``query_base`` are b and bq;
+    ``at`` is the last rank of each query.
     """
     if not isinstance(sessions, Mapping) or not sessions:
-        raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
+        raise UsageError("jarvelin2008: no sessions given", "--sessions FILE")
     at_least = read_whole(at_least, "at_least")
     given = None if topics is None else SessionTopics.of(topics)
     parts = {name: _parts(each) for name, each in sessions.items()}
     if given is not None:
         parts = {name: list(each) for name, each in given.given_to_all(parts).items()}
     levels = _levels(judged, parts)
-    # Weights tenfold from level to level, unless there are too many levels, or others are given.
+    # By default, weights increase tenfold per level, unless there are too many levels.
     worth = gains_for("jarvelin2008", judged, levels, gain)[: 2 if gain is None else 1][-1]
     discount = {"gain": worth, "base": base, "query_base": query_base}
     kinds = (("sDCG", read_whole(at, "at")), ("sDCG", max(_LAST_RANK, at)), ("nsDCG", at))
@@ -105,11 +105,10 @@ def study(
     )
     facts = [evaluation.facts for evaluation in by_session.evaluations.values()]
     if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
-        # These are judgments of other sessions that happen to have the same names.
+        # The judgments probably belong to other sessions with the same IDs.
         raise InputError(
-            f"{judged.qrels.name}: jarvelin2008 expects judgments of what the sessions show, "
-            "found none of any document in their first 10",
-            "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
+            f"{judged.qrels.name}: no document in the top 10 of any session is judged",
+            "judgments must match the sessions by topic, session or query (--judged-by)",
         )
     by_query = study_sessions(judged, parts, [top_100], curves="positions", draws=0, **how)
     chosen, about_topic = _topic(parts, by_session, topic)
@@ -123,17 +122,17 @@ def study(
     count = sum(each.sessions for each in by_session.queries.values())
     data = (
         f"{count_of(count, 'session')} ({systems}), judged by {by} in "
-        f"{printable(os.path.basename(judged.qrels.name), 80)}. The paper's "
-        "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation. "
+        f"{printable(os.path.basename(judged.qrels.name), 80)}. The paper's sessions (30 physicians, 4 scenarios, 2 "
+        "systems) are not public: its numbers are for comparison only. "
         f"{worth_text(levels, worth) if gain is None else ''}"
     ).rstrip()
-    about = f"gains are {worth}, b = {base}, bq = {query_base}; the paper's are 0-1-10-100, 2 and 4"
+    about = f"gains {worth}, b = {base}, bq = {query_base}; in the paper 0-1-10-100, 2 and 4"
     return Study(
         data,
         (
             Section.of(
                 "Table 2",
-                "How many sessions have exactly 1, 2, ... queries, and how many they have on average.",
+                "Number of sessions with exactly 1, 2, ... queries, and average queries per session.",
                 length_tables({**by_session.queries, **paper_systems("the paper's ")}),
             ),
             _last_queries(by_query, longest_list),
@@ -142,12 +141,11 @@ def study(
             _individuals(each, about_topic, notes),
         ),
         by_session.evaluations,
-        (f"{about}; a document that comes again counts every time", *Report(by_session.evaluations).signatures),
+        (f"{about}; repeated documents count every time", *Report(by_session.evaluations).signatures),
     )
 
 
 def _parts(sessions: SessionsLike | Iterable[Sessions]) -> list[Sessions]:
-    """A source's sessions, in the parts in which they come."""
     if isinstance(sessions, (list, tuple, Iterator)):
         found: list[Any] = list(sessions)
         if all(isinstance(part, Sessions) for part in found):
@@ -157,7 +155,7 @@ def _parts(sessions: SessionsLike | Iterable[Sessions]) -> list[Sessions]:
 
 
 def _levels(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> GradeLevels:
-    """The levels of the judgments, and of what users thought of a document, in the units of the judgments as read."""
+    """Return the levels of the judgments and of the users' own grades, in the units of the judgments."""
     grades = set(judged.levels.tolist())
     for part in chain(*parts.values()):
         grades.update((part.grade[~np.isnan(part.grade)] - judged.policy.grade_zero).tolist())
@@ -167,7 +165,6 @@ def _levels(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> GradeLev
 def _topic(
     parts: Mapping[str, Sequence[Sessions]], found: SessionStudy, wanted: str | None
 ) -> tuple[tuple[bytes, ...], str]:
-    """The topic of Figures 3 and 4, and which that is in words."""
     if wanted is not None:
         return (bytes_of_id(wanted),), f"topic {printable(wanted)}"
     judged = {name: set(evaluation.query_ids) for name, evaluation in found.evaluations.items()}
@@ -186,7 +183,6 @@ def _topic(
 
 
 def _last_queries(found: SessionStudy, longest_list: int) -> Section:
-    """Figure 1: the last query of sessions and the earlier ones."""
     claims = [_little(name, each, "until the last query they gain little") for name, each in found.queries.items()]
     for name, queries in found.queries.items():
         best, says = queries.last_against_best, "nearly always the best"
@@ -197,7 +193,7 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
                 is_so = not _below(count, _NEARLY_ALWAYS * best.sessions)
                 claims.append(_decided(what, says, finds, is_so, best.sessions))
             else:
-                claims.append(Claim.undecided(what, says, "no session of several queries gains"))
+                claims.append(Claim.undecided(what, says, "no session of several queries has gain"))
     for curve in _curves(found).curves:
         if curve.of != "last query":
             continue
@@ -205,7 +201,7 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
         if longest_list <= _LEVEL_RANK:
             claims.append(Claim.undecided(what, says, f"no list is longer than {longest_list}"))
         elif not whole > 0:
-            claims.append(Claim.undecided(what, says, "nothing is gained"))
+            claims.append(Claim.undecided(what, says, "no gain"))
         else:
             share = float(curve.values[_LEVEL_RANK - 1]) / whole
             finds = f"{share:.1%} of the gain by rank {_LEVEL_RANK}"
@@ -213,45 +209,42 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
     if len(found.queries) > 1:
         lasts = {name: queries.last for name, queries in found.queries.items()}
         says = "System 2 somewhat better than System 1"
-        claims.append(Claim.beside("last queries by system", says, _in_order(lasts, 2)))
+        claims.append(Claim.comparison("last queries by system", says, _in_order(lasts, 2)))
     about = (
-        f"What the last queries of sessions give down to rank {_cutoff(found)}, what all earlier ones give, and beside "
-        "them the best query of each session (not normalised)."
+        f"Gain to rank {_cutoff(found)} of the last query of each session, of all earlier queries, and of the best "
+        "query (not normalised)."
     )
     words = (
-        "Gaining little: less than half of what last queries give. Nearly always: in at least 90% of the sessions "
-        "that have several queries and gain anything; as a list: without the discount by query. Levelling off: 95% of "
-        "the gain of 100 ranks."
+        "Little: less than half the gain of last queries. Nearly always: in at least 90% of the sessions with several "
+        "queries and any gain; as a list: without the discount by query. Levelling off: 95% of the gain at rank 100."
     )
     if any(queries.unjudged for queries in found.queries.values()):
-        words += " Queries without judgments do not count."
+        words += " Queries without judgments are ignored."
     return Section.of("Figure 1", about, _figure("Figure 1", _curves(found), claims, words))
 
 
 def _averages(found: SessionStudy) -> Section:
-    """Figure 2: all sessions of every system."""
     curves, claims = _curves(found), []
     [measure] = curves.measures
     for average in curves.averages(measure) if len(curves.runs) > 1 else ():
         ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
-        claims.append(Claim.beside(f"at the end, {average}", "System 2 is better on average", _in_order(ends, 4)))
+        claims.append(Claim.comparison(f"at the end, {average}", "System 2 is better on average", _in_order(ends, 4)))
     about = (
-        f"The top {measure.cutoff} of every query one after the other, as a share of what ideal sessions give, over "
-        "all sessions: the mean of the sessions' ratios, and the ratio of the means."
+        f"The top {measure.cutoff} of each query, concatenated, relative to the gain of ideal sessions: the mean of "
+        "the sessions' ratios, and the ratio of the means."
     )
-    words = "When a session stops, its ideal is held, as its gain is. The paper says only that the gain is held."
+    words = "When a session stops, its gain and its ideal stay constant. The paper states this only of the gain."
     return Section.of("Figure 2", about, _figure("Figure 2", curves, claims, places=4), words)
 
 
 def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
-    """Figure 3: all sessions, and those with several queries."""
     curves, says, claims = _curves(found), "initially very ineffective", []
     k = _cutoff(found)
     for name in curves.runs:
         whole, several = (curve for curve in curves.curves if curve.run == name)
         what = f"{name}: after Q1, {several.of}"
         if several.count in (0, whole.count):
-            finds = "all sessions are" if several.count else "there is no such session"
+            finds = "all sessions have" if several.count else "no such session"
             claims.append(Claim.undecided(what, says, finds))
             continue
         first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
@@ -259,28 +252,27 @@ def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Sec
         claims.append(_decided(what, says, finds, _below(first, _LITTLE * first_of_all), several.count))
     about = f"The top {k} of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
     names = ", ".join(map(printable, found.left_out))
-    left_out = f"{names}: no session of this topic, left out" if names else ""
-    words = "Very ineffective: after the first query less than half of what all sessions have then."
+    left_out = f"{names}: left out, because no session has this topic" if names else ""
+    words = "Very ineffective: after the first query, less than half the gain of all sessions."
     return Section.of("Figure 3", about, notes, left_out, _figure("Figure 3", curves, claims, words))
 
 
 def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
-    """Figure 4: every session of one system."""
     curves, name = _curves(found), next(iter(found.evaluations))
     own = tuple(curve for curve in curves.curves if curve.run == name)
     ends = [float(curve.values[-1]) for curve in own if not math.isnan(curve.values[-1])]
-    what, says = "where sessions end", "great variability"
+    what, says = "final gain of sessions", "great variability"
     if len(ends) > 1 and max(ends) > 0:
         finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
         claim = _decided(what, says, finds, _below(median(ends), max(ends) - min(ends)), len(ends))
     else:
-        claim = Claim.undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
+        claim = Claim.undecided(what, says, "one session" if len(ends) == 1 else "no gain")
     claims = (claim, _little(name, found.queries[name], "the last query far more effective"))
     top = f"the top {_cutoff(found)} of up to {_FEW_QUERIES} queries"
-    about = f"Every session of {printable(name)}: {top}, of {about_topic}."
+    about = f"Each session of {printable(name)}: {top}, of {about_topic}."
     words = (
-        "Great variability: the best and the worst session are further apart than the median is high. Far more "
-        "effective: more than twice of what earlier queries give."
+        "Great variability: the range exceeds the median. Far more effective: more than twice the gain of earlier "
+        "queries."
     )
     shown = replace(curves, curves=own, evaluations={name: found.evaluations[name]})
     return Section.of("Figure 4", about, notes, _figure("Figure 4", shown, claims, words))
@@ -289,33 +281,31 @@ def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) ->
 def _little(name: str, queries: SystemQueries, says: str) -> Claim:
     what, last, earlier = f"{name}: earlier and last", queries.last_queries, queries.earlier_queries
     if not earlier.number or not last.number:
-        return Claim.undecided(what, says, "no session has several queries")
+        return Claim.undecided(what, says, "no session of several queries")
     finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
     sessions = min(last.number, earlier.number, int(queries.session_counts[1:].sum()))
     return _decided(what, says, finds, _below(earlier.mean, _LITTLE * last.mean), sessions)
 
 
 def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
-    """What the paper saw, if the smallest group that is compared has so many sessions that it can be seen."""
+    """Check an observation of the paper if the smaller group has enough sessions."""
     if sessions >= LEAST_SESSIONS:
         return Claim.remark(what, says, finds, holds)
-    return Claim.undecided(what, says, finds, f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing")
+    return Claim.undecided(what, says, finds, f"undecided with fewer than {LEAST_SESSIONS} sessions in a group")
 
 
 def _below(value: float, limit: float) -> bool:
-    """Whether a value is below a limit by more than rounding."""
     one, other = settled([value, limit])
     return one < other
 
 
 def _in_order(values: Mapping[str, float], places: int) -> str:
-    """The systems, best first, with their values."""
     ordered = sorted(values, key=lambda name: (math.inf if math.isnan(values[name]) else -values[name], name))
     return ", ".join(f"{name} {values[name]:.{places}f}" for name in ordered)
 
 
 def _curves(found: SessionStudy) -> SessionCurves:
-    assert found.curves is not None  # they were asked for
+    assert found.curves is not None  # requested by the caller
     return found.curves
 
 
@@ -324,10 +314,10 @@ def _cutoff(found: SessionStudy) -> int:
 
 
 def _figure(name: str, curves: SessionCurves, claims: Sequence[Claim], words: str = "", places: int = 2) -> list[Part]:
-    """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
+    """Return charts, tables and values, then the paper's readings and the interpretation of its words."""
     parts = list(curves.parts(places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
     parts += [note for note in curves.notes() if note not in captions]
-    parts += claims_tables(f"What the paper reads off {name}", claims)
-    few = f"Of fewer than {LEAST_SESSIONS} sessions in a group nothing is concluded (not seen)."
+    parts += claims_tables(f"Readings from {name}", claims)
+    few = f"Groups of fewer than {LEAST_SESSIONS} sessions are undecided (not seen)."
     return [*parts, *([f"{words} {few}"] if words else [])]

@@ -1,7 +1,6 @@
-"""Scheel, Lommatzsch and Albayrak, SPIM 2011: measures that do not depend on how many grades there are.
+"""Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011.
 
-Its worked examples, and its experiment on OHSUMED: strategies judged by people, and by two of the strategies
-themselves.
+Its worked examples, and its experiment on OHSUMED: strategies judged by people, and by two of the strategies.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _ROUNDING = 1e-12
 
 
 def examples(*, repetitions: int = 100, seed: int = 0, threads: int | None = None) -> tuple[Section, ...]:
-    """Tables 1 and 2, the example after equation 4, the artificial experiment (Figures 4 and 5), and two levels only.
+    """Check Tables 1 and 2, the example after equation 4, the artificial experiment, and the case of two levels.
 
     >>> [section.name for section in examples(repetitions=1)]
     ['Table 1', 'Section 3.1', 'Table 2', 'Figure 4', 'Figure 5', 'Section 5']
@@ -67,18 +66,18 @@ def _table_1() -> Section:
     ]
     return Section.of(
         "Table 1",
-        "AP of the grades 1 0 3 3 2 0 1 4, where all from a threshold t on are relevant.",
+        "AP of the grades 1 0 3 3 2 0 1 4; grades of at least t are relevant.",
         claims_tables("", claims),
-        "muAP is the mean over the thresholds that tell documents apart: 5 makes nothing relevant (undefined, which "
-        "counts as 0 here), and 0 everything.",
+        "muAP is the mean over the thresholds that separate documents: with t = 5 nothing is relevant (undefined, here "
+        "0), with t = 0 everything.",
     )
 
 
 def _distances() -> Section:
-    """The distances d of equation 4, from what muAP makes of two lists."""
+    """Derive the distances d of equation 4 from muAP of two lists."""
     average, mu_ap = parse("AP(rel=0.3)"), parse("muAP")
     best = [1.0, 0.3, 0.0]
-    # Of a list without the document of grade 1 the higher level's AP is 0, and only the lower level's share is left.
+    # In a list without the document of grade 1, AP of the higher level is 0, so muAP is the lower level's share.
     lower = mu_ap.score([0.3, 0.0], [1.0]) / average.score([0.3, 0.0], [1.0])
     higher = mu_ap.score(best) - lower * average.score(best)
     claims = Claim.number("d, t = 0.3", 0.3, lower, 1), Claim.number("d, t = 1.0", 0.7, higher, 1)
@@ -88,9 +87,9 @@ def _distances() -> Section:
 
 @dataclass(frozen=True)
 class _Example:
-    """An example of Table 2: a list with all that is printed of it, by rank and for the ideal list.
+    """An example of Table 2: a list and its printed values, by rank and for the ideal list.
 
-    ``split`` is at which rank the printed DCGs change from two places to none, ``measure`` what makes the shares, of
+    ``split`` is the rank at which the printed DCGs change from two places to none; ``measure`` computes the shares from
     the grades ``of``.
     """
 
@@ -107,7 +106,6 @@ class _Example:
     split: int | None = None
 
     def claims(self) -> Iterator[Claim]:
-        """All that is printed beside all that is computed."""
         best = sorted(self.grades, reverse=True)
         for what, says, grades in zip(("gain", "gain, ideal"), self.gains, (self.grades, best), strict=True):
             yield Claim.vector(what, says, added(by_rank("CG", grades)), self.gain_places)
@@ -157,7 +155,7 @@ _TABLE_2 = (
         (0.19, 0.13, 0.30, 0.42, 0.49, 0.47, 0.50, 0.65),
         0.39,
         "NDCNG",
-        _GRADES,  # the grades themselves: to make gains relative is the measure's work
+        _GRADES,  # unscaled: the measure divides by the highest grade
         gain_places=2,
     ),
 )
@@ -169,9 +167,9 @@ def _table_2() -> Section:
         "Table 2",
         "NDCG when all grades are doubled, and when gains are relative to the highest grade (NDCNG).",
         (part for example in _TABLE_2 for part in claims_tables(example.title, example.claims())),
-        f"Equation 3 has no base; the printed DCGs have logarithms to the base 10: the first ideal one is "
-        f"{ideal_10:.2f}, with base 2 it is {ideal_2:.2f}. The ratio does not show it. Where example two prints "
-        f"whole numbers, they are cut off, not rounded.",
+        f"Equation 3 does not state a base. The printed DCGs use base 10: the first ideal value is {ideal_10:.2f} "
+        f"({ideal_2:.2f} with base 2); ratios do not depend on it. Whole numbers in example two are truncated, not "
+        "rounded.",
         claims_tables("Scales", _scale_claims()),
     )
 
@@ -184,23 +182,22 @@ def _scale_claims() -> Iterator[Claim]:
     ):
         one, two = (parse(measure).score(grades) for grades in (_GRADES, _DOUBLED))
         is_same = abs(one - two) < _ROUNDING
-        says = "smaller for doubled grades" if depends else "the same for doubled grades"
+        says = "lower for doubled grades" if depends else "equal for doubled grades"
         yield Claim.statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
     scales = [1 + max(grades) for grades in (_GRADES, _DOUBLED)]
     finds = "from {:.0f} to {:.0f}".format(*scales)
-    note = "grades from 0 to 4 are 5 levels, from 0 to 8 they are 9: what is doubled is the highest grade"
+    note = "grades 0 to 4 are 5 levels, grades 0 to 8 are 9: the highest grade is doubled, not the number of levels"
     yield Claim.text("the number of relevance levels in example two", "is doubled", finds, note)
 
 
 def _two_levels() -> Section:
-    """The list of Table 1 with two levels, 0 and the threshold."""
     claims = []
     for threshold in (1.0, 2.0, 3.0, 4.0):
         grades = [threshold if grade >= threshold else 0.0 for grade in _GRADES]
         found, average = parse("muAP").score(grades), parse("AP").score(grades)
         what, is_same = f"muAP of the grades 0 and {threshold:g}", abs(found - average) < _ROUNDING
-        claims.append(Claim.statement(what, "the same as AP", f"{found:.3f}, AP {average:.3f}", is_same))
-    about = "With two levels muAP is AP: the list of Table 1, all from a threshold on relevant."
+        claims.append(Claim.statement(what, "equal to AP", f"{found:.3f}, AP {average:.3f}", is_same))
+    about = "With two levels, muAP is AP: the list of Table 1 with the grades 0 and a threshold."
     return Section("Section 5", about, claims_tables("", claims))
 
 
@@ -208,9 +205,9 @@ _TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9
 
 
 def study(letor: str | os.PathLike[str], *, threads: int | None = None) -> Study:
-    """Figures 6 to 8: eight features of OHSUMED judged by people, by the first and by the ninth feature.
+    """Compute Figures 6 to 8: eight features of OHSUMED judged by people, by feature 1 and by feature 9.
 
-    ``letor`` is the folder of LETOR 3.0's OHSUMED with raw features: Feature-null, or the folder above it.
+    ``letor`` is the folder of OHSUMED from LETOR 3.0 with raw features: Feature-null, or its parent.
     """
     collection = read_collection(letor)
     runs, grades = collection.runs, collection.grades
@@ -222,63 +219,61 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None) -> Study
             judgments.append(Judgment.of(name, scored, runs, decides=collection.is_whole, threads=threads))
             progress.advance(1)
     people, by_tf, by_tf_idf = judgments
-    title = "of the title (feature {}) plays the user."
+    title = "of the title (feature {}) is the virtual user."
     others = [run for run in runs if run not in (_TF.name, _TF_IDF.name)]
     said = *by_tf_idf.own_list(), *pair_claims(by_tf, by_tf_idf, ("1", "9"), others, "Figure 7 to 8")
     rules = PAIR_RULES.format(others="six strategies")
-    part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
+    part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, so statements are undecided"
     data = (
-        f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} "
+        f"OHSUMED from LETOR 3.0, {'all' if collection.is_whole else 'only'} "
         f"{count_of(len(grades.query_ids), 'query', 'queries')} and {count_of(len(grades), 'judged document')}"
-        f"{part}. The paper has its {QUERIES} queries from an earlier release with 25 features, not 45: its numbers of "
-        "levels are for orientation only."
+        f"{part}. The paper used an earlier release with the same {QUERIES} queries but 25 features instead of 45: its "
+        "numbers of levels are for comparison only."
     )
     return Study(
         data,
         (
             _strategies(collection),
-            _figure("Figure 6", "The strategies are judged by people.", people, _people_claims(people)),
+            _figure("Figure 6", "Strategies judged by people.", people, _people_claims(people)),
             _figure("Figure 7", f"TF {title.format(1)}", by_tf, _tf_claims(by_tf)),
             _figure("Figure 8", f"TF-IDF {title.format(9)}", by_tf_idf, said, rules),
         ),
-        # Each run once, as people judge it: what other references leave out is said below their means.
+        # Notices for people's judgments only; queries left out by other references are noted below their means.
         people.evaluations,
         (
-            "NULL (BM25 where no word of the query occurs) ranks below all values; equal scores rank by document id, "
-            "descending",
-            "all documents of a query are retrieved and judged; a query with nothing above grade 0, or of MAP with "
-            "nothing from the threshold on, is left out (undefined=skip)",
+            "NULL (BM25 if no query word occurs) ranks below all values; equal scores rank by document ID, descending",
+            "all documents of a query are retrieved and judged; queries with no grade above 0 (for MAP, no grade at or "
+            "above the threshold) are left out (undefined=skip)",
         ),
     )
 
 
 def _strategies(collection: Collection) -> Section:
     can_rank = {
-        name: "yes" if ordered_queries(run) else "no: one value a query" for name, run in collection.runs.items()
+        name: "yes" if ordered_queries(run) else "no: one value per query" for name, run in collection.runs.items()
     }
     tf, tf_idf = (collection.runs[strategy.name].score for strategy in (_TF, _TF_IDF))
-    what, correlation = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
+    what, correlation = "Pearson correlation of 1 and 9", pearson(tf, tf_idf)
     if collection.is_whole and correlation is not None:
         same = Claim.number(what, 0.96, correlation)
     else:
         finds = "undefined" if correlation is None else f"{correlation:.2f}"
-        same = Claim.beside(what, "0.96", finds, "of a part of the collection")
-    note = "the paper's is of an earlier release; both count the grade 0 (the paper's 9 levels make 8 MAPs)"
+        same = Claim.comparison(what, "0.96", finds, "from part of the collection")
+    note = "the paper used an earlier release; both numbers include grade 0 (the paper's 9 levels give 8 MAPs)"
     levels_of = [
-        Claim.beside(f"levels of feature {strategy.feature}", said, f"{len(np.unique(values)):,}", note)
+        Claim.comparison(f"levels of feature {strategy.feature}", said, f"{len(np.unique(values)):,}", note)
         for strategy, said, values in ((_TF, "9", tf), (_TF_IDF, "158", tf_idf))
     ]
     return Section.of(
         "Section 2.2",
-        "Eight features are strategies, and two of them play the user.",
+        "Eight features are strategies; two of them are also virtual users.",
         table(
             "Strategies",
-            "the paper's number # | LETOR 3.0 # | what | of | can rank",
+            "number in paper # | LETOR 3.0 # | feature | text | can rank",
             ((*strategy, can_rank[strategy.name]) for strategy in STRATEGIES),
-            "The paper's numbers are of a release with 25 features: most likely 10 of the title, 10 of the abstract, 5 "
-            "of both; LETOR 3.0 has 15 of each. Only 1 (TF of the title) and 9 (TF-IDF of the title) are described in "
-            "it.",
-            "What cannot rank stands in the order of document ids. log BM25 ranks as BM25 does, but for rounding.",
+            "The paper's release has 25 features: most likely 10 of the title, 10 of the abstract, 5 of both; LETOR "
+            "3.0 has 15 of each. The paper describes only 1 (TF of the title) and 9 (TF-IDF of the title).",
+            "Features that cannot rank are ordered by document ID. Apart from rounding, log BM25 ranks like BM25.",
         ),
         claims_tables("Virtual users", [same, *levels_of]),
     )
@@ -291,9 +286,9 @@ def _figure(name: str, about: str, found: Judgment, claims: Iterable[Claim], rul
 
 def _people_claims(found: Judgment) -> Iterator[Claim]:
     yield from found.own_list()
-    what, says = "relevance levels of OHSUMED", "three, and further on two"
-    levels = f"{1 + len(found.thresholds)}, with 0"
-    note = "two are the thresholds, t = 1 and t = 2; levels are three"
+    what, says = "relevance levels of OHSUMED", "three, later two"
+    levels = f"{1 + len(found.thresholds)}, including 0"
+    note = "there are two thresholds, t = 1 and t = 2, but three levels"
     yield Claim.text(what, says, levels, note) if found.decides else Claim.undecided(what, says, levels)
     widest = max(STRATEGIES, key=lambda each: abs(found.mean(each.name, "muMAP") - found.mean_of_maps(each.name)))
     mean, mean_of_maps = found.mean(widest.name, "muMAP"), found.mean_of_maps(widest.name)
@@ -302,7 +297,7 @@ def _people_claims(found: Judgment) -> Iterator[Claim]:
         "the mean of the MAPs at t = 1 and 2",
         f"{mean:.3f} and {mean_of_maps:.3f} (feature {widest.feature})",
         abs(mean - mean_of_maps) < _ROUNDING if found.decides else None,
-        "muAP takes every query's own levels (equation 4), and some queries have no document of grade 2",
+        "muAP uses the levels of each query (equation 4), and some queries have no document of grade 2",
     )
 
 
@@ -311,6 +306,6 @@ def _tf_claims(found: Judgment) -> Iterator[Claim]:
     for measure in MEASURES:
         nearest = max((each for each in STRATEGIES if each != _TF), key=lambda each: found.mean(each.name, measure))
         finds = f"feature {nearest.feature}, {found.mean(nearest.name, measure):.3f}"
-        yield found.said(f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
-    thresholds, note = f"{len(found.thresholds):,}", "the paper's is of an earlier release"
-    yield Claim.beside("MAPs that muMAP is the mean of", "8", thresholds, note)
+        yield found.observation(f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
+    thresholds, note = f"{len(found.thresholds):,}", "the paper used an earlier release"
+    yield Claim.comparison("MAPs averaged by muMAP", "8", thresholds, note)

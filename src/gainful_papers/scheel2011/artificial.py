@@ -1,4 +1,4 @@
-"""The artificial experiment of scheel2011: what does a measure make of the same mistakes on scales of other lengths?"""
+"""The artificial experiment of scheel2011: the effect of the same errors on scales of different lengths."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from gainful.pages.page import head
 from gainful.stats.repeatable import check_seed, stream
 from gainful_papers.claims import Claim, Floats, Ints, LateParts, Part, Section, claims_tables, flat, table
 
-#: A reference ranking has so many items; test rankings have from 0 to one less swaps.
+#: Items in a reference ranking; test rankings have 0 to ``ITEMS - 1`` swaps.
 ITEMS = 100
 LEVEL_COUNTS = (2, 10, 20, 50)
 _MOST_REPETITIONS = 10_000
 
-#: A measure that does not depend on the number of levels has a smaller spread; one that does has a larger one.
-#: Spreads between the two decide nothing, nor do fewer repetitions.
+#: Spreads below the first show independence of the number of levels, above the second dependence; between them, and
+#: with fewer repetitions, claims are undecided.
 _SMALL_SPREAD, _LARGE_SPREAD = 0.1, 0.2
 _FEWEST_REPETITIONS = 10
-#: So many test rankings are scored at once, which keeps memory flat.
+#: Test rankings scored at once, which limits memory.
 _PART = 1000
 
 
 class Panel(NamedTuple):
-    """A measure as one chart shows it, and whether the paper says that it depends on the number of levels."""
+    """A chart's measure, and whether it depends on the number of levels according to the paper."""
 
     title: str
     measure: Measure
@@ -47,9 +47,7 @@ _PANELS = (
 
 
 def figures(repetitions: int = 100, seed: int = 0, threads: int | None = None) -> tuple[Section, Section]:
-    """Figures 4 and 5: references with equally many items a level, and with random shares of them.
-
-    The experiment of each is run when somebody looks at it."""
+    """Return Figures 4 and 5: levels of equal and of random frequency. Each experiment runs on first access."""
     repetitions = read_whole(repetitions, "repetitions")
     if repetitions > _MOST_REPETITIONS:
         raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
@@ -59,17 +57,17 @@ def figures(repetitions: int = 100, seed: int = 0, threads: int | None = None) -
     uniform = LateParts(lambda: _parts(found("uniform"), repetitions))
     random = LateParts(lambda: _parts(found("random"), repetitions))
     return (
-        Section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
-        Section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
+        Section("Figure 4", f"All levels have the same number of items; each point is {means}.", uniform),
+        Section("Figure 5", f"Levels have random frequencies, and may be empty; each point is {means}.", random),
     )
 
 
 def swap_experiment(
     repetitions: int, seed: int, references: Literal["uniform", "random"], *, threads: int | None = None
 ) -> Floats:
-    """The mean scores after 0 to 99 swaps: measures x numbers of levels x numbers of swaps.
+    """Return mean scores after 0 to 99 swaps, of shape (measures, numbers of levels, swaps).
 
-    The positions that are swapped are the same for all references, so that differences come from the levels alone.
+    The swapped positions are the same for all references, so differences are due to the levels alone.
     """
     lists = swapped_lists(repetitions, stream(seed))
     scores = []
@@ -86,9 +84,9 @@ def swap_experiment(
 
 
 def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
-    """Test rankings: repetitions x numbers of swaps x ranks. An item is called by its rank in the reference, from 0.
+    """Return test rankings of shape (repetitions, swaps, ranks); items are ranks in the reference, from 0.
 
-    Every swap takes two distinct positions at random, whatever was swapped before.
+    Each swap takes two distinct random positions, independent of earlier swaps.
     """
     lists = np.tile(np.arange(ITEMS), (repetitions, ITEMS, 1))
     for done in range(ITEMS - 1):
@@ -101,7 +99,7 @@ def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
 
 
 def uniform_grades(levels: int) -> Floats:
-    """A reference ranking, best first, with equally many items on each of the levels 0, 1, and so on.
+    """Return a reference ranking, best first, with the same number of items at each level.
 
     >>> uniform_grades(50)[:5].tolist(), float(uniform_grades(2).sum())
     ([49.0, 49.0, 48.0, 48.0, 47.0], 50.0)
@@ -110,7 +108,7 @@ def uniform_grades(levels: int) -> Floats:
 
 
 def random_grades(levels: int, random: np.random.Generator) -> Floats:
-    """A reference ranking, best first, whose levels are as frequent as chance has it; at least two of them occur."""
+    """Return a reference ranking, best first, with random frequencies of levels, at least two of which occur."""
     while True:
         shares = random.uniform(size=levels)
         grades = np.sort(random.choice(levels, ITEMS, p=shares / shares.sum()))[::-1]
@@ -119,7 +117,7 @@ def random_grades(levels: int, random: np.random.Generator) -> Floats:
 
 
 def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
-    """Measures x numbers of swaps x repetitions; a row of both arrays is a query."""
+    """Return scores of shape (measures, swaps, repetitions); each row of both arrays is a query."""
     measures, step, parts = [panel.measure for panel in _PANELS], _PART // ITEMS, []
     for first in range(0, len(lists), step):
         found = evaluate_arrays(
@@ -141,7 +139,6 @@ def _parts(values: Floats, repetitions: int) -> Iterator[Part]:
         by_levels = zip(LEVEL_COUNTS, curves, strict=True)
         lines = tuple(Line(f"{levels} levels", swaps, tuple(curve)) for levels, curve in by_levels)
         charts.append(Plot(panel.title, x, y, lines))
-    # The largest difference, over all numbers of swaps, between two numbers of levels.
     spreads = np.ptp(values, axis=1).max(axis=1).tolist()
     ends = table(
         f"Mean score after {ITEMS - 1} swaps",
@@ -150,8 +147,8 @@ def _parts(values: Floats, repetitions: int) -> Iterator[Part]:
             (panel.title, *map(float, curves[:, -1]), spread)
             for panel, curves, spread in zip(_PANELS, values, spreads, strict=True)
         ),
-        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels",
-        "gain=exp2: 2^grade - 1 is what the paper's NDCG gains; muAP is of whole lists",
+        "spread: largest difference between the means of two numbers of levels, over all numbers of swaps",
+        "NDCG uses the paper's gain, 2^grade - 1 (gain=exp2); muAP is computed over whole lists",
     )
     all_values = table(
         "",
@@ -172,7 +169,7 @@ def _parts(values: Floats, repetitions: int) -> Iterator[Part]:
 
 
 def spread_claim(panel: Panel, spread: float | None) -> Claim:
-    """Whether the measure depends on the number of levels as the paper says; None is a spread that is chance."""
+    """Check whether the measure depends on the number of levels; None: too few repetitions to know the spread."""
     says = "depends on the number of levels" if panel.depends else "does not depend on it"
     if spread is None:
         return Claim.undecided(panel.title, says, f"fewer than {_FEWEST_REPETITIONS} repetitions")
@@ -187,6 +184,5 @@ def spread_claim(panel: Panel, spread: float | None) -> Claim:
 
 _RULE = (
     f"A measure depends on the number of levels if its spread is above {_LARGE_SPREAD}, and does not if it is below "
-    f"{_SMALL_SPREAD}. A spread between the two decides nothing (not seen), nor do fewer than {_FEWEST_REPETITIONS} "
-    "repetitions."
+    f"{_SMALL_SPREAD}. Spreads in between, and fewer than {_FEWEST_REPETITIONS} repetitions, are undecided (not seen)."
 )

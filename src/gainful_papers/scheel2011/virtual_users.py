@@ -1,6 +1,6 @@
-"""The virtual-user experiment of Scheel, Lommatzsch and Albayrak: scores of any kind play the grades of a user.
+"""The virtual-user experiment of Scheel, Lommatzsch and Albayrak: scores stand in for the grades of a user.
 
-A reference is a run whose scores are grades: a feature, another system, ratings, or people's judgments in their order.
+A reference is a run whose scores are used as grades: a feature, another system, ratings, or people's judgments.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from gainful_papers.claims import (
 
 MEASURES = {"muMAP": parse("muAP"), "mean NDCG": parse("nDCG(gain=exp2)"), "mean NDCNG": parse("NDCNG")}
 _ROUNDING = 1e-12
-#: With so few thresholds each has its tick.
+#: Largest number of thresholds with a tick each.
 _FEW_THRESHOLDS = 10
-#: At most so many of them are drawn of any collection: a run's scores can be as many as its documents.
+#: Largest number of thresholds that are evaluated: a run can have as many scores as documents.
 _MOST_THRESHOLDS = 100
-#: So many thresholds are evaluated at once.
+#: Thresholds evaluated at once.
 _PART = 100
-#: NDCG gains 2^grade - 1: higher grades have no gain that could be added up.
+#: Highest grade for which sums of gains 2^grade - 1 do not overflow.
 _HIGHEST_GRADE = 1000.0
 
-#: What plays users: names of runs or files of judgments; or by name such a name, a run, or judgments of any kind.
+#: Names of runs or files of judgments; or a mapping of names to such names, runs, or judgments of any kind.
 ReferencesLike: TypeAlias = str | Iterable[str] | Mapping[str, Run | QrelsLike]
 
 
 def grades_of(run: Run, name: str) -> Qrels:
-    """A run's scores as grades; if some are below 0 all are shifted, so that the lowest is 0 (not relevant)."""
+    """Return a run's scores as grades, shifted so that the lowest is 0 if any is negative."""
     grades = (run.score - min(float(run.score.min(initial=0.0)), 0.0)).tolist()
     lists = zip(run.query_ids, pairwise(run.list_offsets.tolist()), strict=True)
     by_query = {query: {run.document(row): grades[row] for row in range(*rows)} for query, rows in lists}
@@ -57,7 +57,7 @@ def grades_of(run: Run, name: str) -> Qrels:
 
 
 def grades_by_query(qrels: Qrels) -> dict[bytes, dict[bytes, float]]:
-    """What judgments say of every document; as scores of a run these put it in its best order."""
+    """Return grades by query and document; used as scores, they give the ideal ranking."""
     found: dict[bytes, dict[bytes, float]] = {query: {} for query in qrels.query_ids}
     for row, (query, grade) in enumerate(zip(qrels.query.tolist(), qrels.grade.tolist(), strict=True)):
         found[qrels.query_ids[query]][qrels.document(row)] = grade
@@ -65,7 +65,7 @@ def grades_by_query(qrels: Qrels) -> dict[bytes, dict[bytes, float]]:
 
 
 def ordered_queries(run: Run) -> int:
-    """For how many queries scores tell documents apart."""
+    """Count the queries whose scores are not all equal."""
     return sum(
         bool(end > first and run.score[first:end].min() < run.score[first:end].max())
         for first, end in pairwise(run.list_offsets.tolist())
@@ -74,11 +74,10 @@ def ordered_queries(run: Run) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Judgment:
-    """All runs against one reference: the three measures, and MAP from each threshold on.
+    """All runs evaluated against one reference: the three measures, and MAP at each threshold.
 
-    ``reference`` is a run, too; ``runs`` are those that are shown. ``maps`` are by run; each MAP is over the queries
-    that have a document of that grade, ``reached`` in number. ``decides`` is whether what is found can bear out what
-    the paper says.
+    ``reference`` is also a run; ``runs`` are shown. ``maps`` holds MAPs per run, each over the ``reached`` queries that
+    have a document of that grade. ``decides`` is whether these data can confirm statements of the paper.
     """
 
     reference: str
@@ -101,15 +100,15 @@ class Judgment:
         decides: bool = True,
         threads: int | None = None,
     ) -> Judgment:
-        """By the scores of the reference; at most so many thresholds, at equal distances if there are such."""
+        """Evaluate runs against a reference, at ``most_thresholds`` evenly spaced thresholds at most."""
         qrels = grades_of(scored[reference], reference)
         levels = [level for level in qrels.levels if level > 0]
         if not levels:
-            raise InputError(f"{reference}: expected grades above 0, found none", "is this a part of the collection?")
+            raise InputError(f"{reference}: no grade is above 0", "is the collection complete?")
         if levels[-1] > _HIGHEST_GRADE:
             raise InputError(
-                f"{reference}: expected grades up to {_HIGHEST_GRADE:g}, found {number_text(levels[-1])}: NDCG gains "
-                "2^grade - 1",
+                f"{reference}: expected grades up to {_HIGHEST_GRADE:g} for gains of 2^grade - 1, found "
+                f"{number_text(levels[-1])}",
                 "divide the scores by a constant; muAP and NDCNG do not depend on it",
             )
         if most_thresholds is not None and len(levels) > most_thresholds:
@@ -118,7 +117,7 @@ class Judgment:
         policy = Policy(undefined="skip")
         reached: list[int] = []
         maps: dict[str, list[float]] = {run: [] for run in scored}
-        # What measures keep beside a run is as large as the run: not of a thousand thresholds at once.
+        # Measures cache as much data as the run itself, so evaluate thresholds in parts.
         for first in range(0, len(levels), _PART):
             averages = [parse("AP").replace(rel=level) for level in levels[first : first + _PART]]
             found = evaluate(qrels, scored, averages, policy=policy, threads=threads)
@@ -130,50 +129,52 @@ class Judgment:
 
     @property
     def all_thresholds(self) -> int:
-        """How many thresholds the reference has, drawn or not."""
+        """Number of thresholds of the reference, including those not evaluated."""
         return sum(level > 0 for level in self.grades.levels)
 
     def mean(self, run: str, measure: str) -> float:
         return self.evaluations[run].mean(MEASURES[measure])
 
     def mean_of_maps(self, run: str) -> float:
-        """The mean of MAP over the thresholds, by their distances."""
+        """Return the mean of MAP over thresholds, weighted by their distances."""
         return float(np.average(self.maps[run], weights=np.diff([0.0, *self.thresholds])))
 
-    def said(self, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
-        """What the paper saw, which not all data can show."""
-        return Claim.remark(what, says, finds, holds and self.decides, note)
+    def observation(self, what: str, says: str, finds: str, holds: bool) -> Claim:
+        """Check an observation of the paper, if these data can confirm it."""
+        return Claim.remark(what, says, finds, holds and self.decides)
 
     def own_list(self) -> Iterator[Claim]:
-        """The paper expects of a reference that it is its own best list."""
+        """Check that the reference is its own ideal list."""
         for measure in MEASURES:
             value = self.mean(self.reference, measure)
             is_1 = abs(value - 1.0) < _ROUNDING
             yield Claim.statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
 
 
-#: Means that differ by less are similar.
+#: Difference below which means are similar.
 _SIMILAR = 0.05
-#: What counts as little and as much, as a share of the mean by the reference of fewer levels.
+#: Small and large changes, relative to the mean by the reference with fewer levels.
 _SMALL_CHANGE, _LARGE_CHANGE = 0.05, 0.2
 
 PAIR_RULES = (
-    f"Very similar are means less than {_SIMILAR} apart. The others are the {{others}} that nobody's grades come "
-    f"from: their mean does not differ much if it changes by less than {100 * _SMALL_CHANGE:.0f}%, and falls out of "
-    f"proportion if by more than {100 * _LARGE_CHANGE:.0f}%."
+    f"Very similar: means less than {_SIMILAR} apart. The others are the {{others}} that are not references. Does not "
+    f"differ much: their mean changes by less than {100 * _SMALL_CHANGE:.0f}%; falls out of proportion: it falls by "
+    f"more than {100 * _LARGE_CHANGE:.0f}%."
 )
 
 
 def pair_claims(
     fewer: Judgment, more: Judgment, names: tuple[str, str], others: Sequence[str], change: str
 ) -> Iterator[Claim]:
-    """Two references that are alike but for their levels: one judged by the other, and what becomes of the others."""
+    """Compare two references that differ mainly in their levels: by each other, and by the means of other runs."""
     one, other = names
     for measure in MEASURES:
         nearest = fewer.mean(more.reference, measure), more.mean(fewer.reference, measure)
         finds = "{:.3f} and {:.3f}".format(*nearest)
         is_similar = abs(nearest[0] - nearest[1]) < _SIMILAR
-        yield more.said(f"{measure} of {other} by {one}, and of {one} by {other}", "very similar", finds, is_similar)
+        yield more.observation(
+            f"{measure} of {other} by {one}, and of {one} by {other}", "very similar", finds, is_similar
+        )
     for measure in MEASURES if others else ():
         means = [fmean(found.mean(run, measure) for run in others) for found in (fewer, more)]
         grows = means[1] / means[0] - 1.0 if means[0] else 0.0
@@ -182,13 +183,13 @@ def pair_claims(
             says, holds = "falls out of proportion", grows < -_LARGE_CHANGE
         else:
             says, holds = "does not differ much", abs(grows) < _SMALL_CHANGE
-        yield more.said(f"{measure} of the others, {change}", says, finds, holds)
+        yield more.observation(f"{measure} of the others, {change}", says, finds, holds)
 
 
 def figure(found: Judgment, name: str, about: str, labels: Mapping[str, str], what: str, *parts: Parts) -> Section:
-    """A figure of the paper: MAP by threshold, the three means of every run, and the ``parts`` that follow.
+    """Build a figure of the paper: MAP by threshold, the three means of each run, and further ``parts``.
 
-    ``labels`` are what runs are called on the axis, and ``what`` all of them are: strategies, or runs.
+    ``labels`` are the labels of runs on the axis; ``what`` is the label of the axis.
     """
     maps = [found.maps[run] for run in found.runs]
     by_threshold = table(
@@ -210,7 +211,7 @@ def figure(found: Judgment, name: str, about: str, labels: Mapping[str, str], wh
     names = tuple((place, labels[run]) for place, run in zip(places, found.runs, strict=True)) if few else ()
     means = Plot(
         f"Means over queries, judged by {found.reference}",
-        Axis(what if few else f"{what}, in the order of the table", -0.5, len(places) - 0.5, ticks=names),
+        Axis(what if few else f"{what}, in table order", -0.5, len(places) - 0.5, ticks=names),
         Axis("mean", 0, 1),
         points=tuple(Points(each, places, tuple(found.mean(run, each) for run in found.runs)) for each in MEASURES),
     )
@@ -223,7 +224,7 @@ def _means(found: Judgment, what: str) -> Table:
     queries, left_out = evaluation.undefined(MEASURES["muMAP"]), ""
     if queries:
         shown = some_of(queries)
-        left_out = f"; left out is what has no grade above 0: {count_of(len(queries), 'query', 'queries')} ({shown})"
+        left_out = f"; left out, no grade above 0: {count_of(len(queries), 'query', 'queries')} ({shown})"
     drawn, known = len(found.thresholds), found.all_thresholds
     thresholds = f"{drawn:,} of " * (drawn < known) + count_of(known, "threshold")
     which = "all" if drawn == known else "these"
@@ -232,19 +233,19 @@ def _means(found: Judgment, what: str) -> Table:
         f"{what} | muMAP . | mean NDCG . | mean NDCNG . | mean of MAPs .",
         ((run, *(found.mean(run, name) for name in MEASURES), found.mean_of_maps(run)) for run in found.runs),
         f"over {count_of(evaluation.count(MEASURES['muMAP']), 'query', 'queries')}; {thresholds}{left_out}",
-        f"muMAP: mean of muAP, which takes every query's own levels. mean of MAPs: over {which} thresholds, by their "
-        "distances, each MAP over the queries that have such a document",
+        f"muMAP: mean of muAP, which uses the levels of each query. mean of MAPs: over {which} thresholds, weighted by "
+        "their distances; each MAP is over the queries with a document of that grade",
     )
 
 
-#: From this correlation on two references are alike; the paper's have .96.
+#: Lowest correlation at which two references are alike; the paper's have 0.96.
 _ALIKE = 0.9
 
 
 def study_of(runs: Mapping[str, RunLike], reference: ReferencesLike, *, threads: int | None = None) -> Study:
-    """The experiment on any runs: each reference judges all of them, those of fewer levels first.
+    """Run the experiment on any runs: each reference judges all of them, references with fewer levels first.
 
-    ``reference`` names runs whose scores play the user's grades, or files of judgments, or has such by name.
+    ``reference`` names runs whose scores stand in for a user's grades, or files of judgments; or maps names to these.
     """
     require_runs(runs)
     given = {name: Run.of(run) for name, run in runs.items()}
@@ -260,23 +261,23 @@ def study_of(runs: Mapping[str, RunLike], reference: ReferencesLike, *, threads:
     correlations = [_Correlation.of(*pair) for pair in pairwise(judgments)]
     return Study(
         f"{count_of(len(judgments), 'reference')} ({some_of(list(users))}) and {count_of(len(given), 'run')}: scores "
-        "play the user. The paper has OHSUMED; these are other data.",
+        "of references stand in for a user's grades. The paper used other data (OHSUMED).",
         (_users(judgments, users, correlations), *_judged(judgments, correlations)),
         judgments[0].evaluations,
         (
-            "a reference's scores are grades as they are; if some are below 0 all are shifted, so that the lowest is 0",
-            "what a reference does not have counts as grade 0; a query with nothing above grade 0, or of MAP with "
-            "nothing from the threshold on, is left out (undefined=skip)",
+            "scores of a reference are its grades, shifted so that the lowest is 0 if any is negative",
+            "documents missing from a reference have grade 0; queries with no grade above 0 (for MAP, no grade at or "
+            "above the threshold) are left out (undefined=skip)",
         ),
     )
 
 
 def _references(reference: ReferencesLike, runs: Mapping[str, Run]) -> Iterator[tuple[str, Run]]:
-    """The references by name, each as the run whose scores are grades; what has no order is refused."""
+    """Yield references by name, as runs whose scores are grades; reject references that do not order documents."""
     if not isinstance(reference, Mapping):
         reference = {name: name for name in ([reference] if isinstance(reference, str) else reference)}
     if not reference:
-        raise UsageError("reference: expected a run or a file of judgments, found none")
+        raise UsageError("reference: no run or file of judgments given")
     for name, value in reference.items():
         if isinstance(value, str) and value in runs:
             run = runs[value]
@@ -287,21 +288,20 @@ def _references(reference: ReferencesLike, runs: Mapping[str, Run]) -> Iterator[
         else:
             run = Run.from_dict(grades_by_query(Qrels.of(value)), name=name)
         if name in runs and run is not runs[name]:
-            raise UsageError(f"reference: expected a name that no run has, found '{printable(name)}'")
+            raise UsageError(f"reference: '{printable(name)}' is also the name of a run")
         if not run.has_scores:
-            hint = "ranks alone have no distances, which grades need"
-            raise InputError(f"reference {printable(name)}: expected scores, found a run without", hint)
+            hint = "ranks cannot be used as grades, because they have no distances"
+            raise InputError(f"reference {printable(name)}: the run has no scores", hint)
         if not ordered_queries(run):
             raise InputError(
-                f"reference {printable(name)}: expected scores that order documents, found one value for all documents "
-                "of every query",
+                f"reference {printable(name)}: all documents of each query have the same score",
                 "a reference needs ratings, scores or grades that differ within a query",
             )
         yield name, run
 
 
 class _Correlation(NamedTuple):
-    """Pearson's of the grades of two references, over the documents that both have."""
+    """Pearson's correlation between the grades of two references, over common documents."""
 
     names: tuple[str, str]
     documents: int
@@ -328,31 +328,31 @@ def _users(judgments: Sequence[Judgment], users: Mapping[str, Run], correlations
         counts = len(run.query_ids), ordered_queries(run), len(grades), len(grades.levels)
         rows.append((found.reference, *counts, grades.scale, shift))
     claims = [
-        Claim.beside(
+        Claim.comparison(
             " and ".join(each.names),
             "0.96",
             tau_text(each.value),
-            f"over {count_of(each.documents, 'document')} that both have",
+            f"over {count_of(each.documents, 'common document')}",
         )
         for each in correlations
     ]
     return Section.of(
         "Virtual users",
-        "Scores play the grades of a user; those of fewer levels come first.",
+        "Scores stand in for the grades of a user; references with fewer levels come first.",
         table(
             "References",
             "reference | queries # | ordered # | documents # | levels # | highest . | shifted by .",
             rows,
-            "ordered: queries in which scores tell documents apart; highest: the highest grade",
+            "ordered: queries whose scores are not all equal; highest: the highest grade",
         ),
         claims_tables("Pearson's correlation", claims),
     )
 
 
 def _judged(judgments: Sequence[Judgment], correlations: Sequence[_Correlation]) -> Iterator[Section]:
-    """A figure a reference; from the second on what the paper says of two references."""
+    """Yield one figure per reference; from the second, with the paper's statements about two references."""
     labels = {run: run for run in judgments[0].runs}
-    nobody = [run for run in judgments[0].runs if run not in {found.reference for found in judgments}]
+    others = [run for run in judgments[0].runs if run not in {found.reference for found in judgments}]
     for place, found in enumerate(judgments):
         claims, rules = [*found.own_list()], ""
         if place:
@@ -360,13 +360,13 @@ def _judged(judgments: Sequence[Judgment], correlations: Sequence[_Correlation])
             why_not = ""
             if correlation.value is None or correlation.value < _ALIKE:
                 why_not = (
-                    "Not seen: the paper's two users differ in their levels and are alike, with a correlation of 0.96; "
-                    f"these have {tau_text(correlation.value)}, and from {_ALIKE} on it would be decided."
+                    "Not seen: the paper's two users differ in their levels but have a correlation of 0.96; these have "
+                    f"{tau_text(correlation.value)}, and at least {_ALIKE} is required."
                 )
             elif fewer.all_thresholds == found.all_thresholds:
-                why_not = "Not seen: both references have equally many levels."
+                why_not = "Not seen: both references have the same number of levels."
             more = replace(found, decides=not why_not)
-            claims += pair_claims(fewer, more, correlation.names, nobody, "{} to {}".format(*correlation.names))
+            claims += pair_claims(fewer, more, correlation.names, others, "{} to {}".format(*correlation.names))
             rules = why_not or PAIR_RULES.format(others="runs")
-        about = f"The scores of {found.reference} play the user."
+        about = f"The scores of {found.reference} stand in for a user's grades."
         yield figure(found, f"Judged by {found.reference}", about, labels, "run", claims_tables("", claims), rules)

@@ -7,23 +7,23 @@ import { controlsOf, initial, measuresOf, type Patch, readBase, type State } fro
 
 const FORMULAS: Record<string, string> = {
   burges2005: "log_b(j + 1)",
-  jarvelin2002: "log_b j from rank b on",
-  jarvelin2000: "log_b j from rank 2 on",
+  jarvelin2002: "log_b j for ranks ≥ b",
+  jarvelin2000: "log_b j for ranks ≥ 2",
   jarvelin2008: "1 + log_b j",
   rank: "j",
   none: "none",
 };
-/** With more grades than these there are no sliders, only maps of all grades. */
+/** Most grades with a slider each; with more, only maps of all grades are offered. */
 const MOST_SLIDERS = 8;
 
 export const hasBase = (discount: string): boolean => discount !== "rank" && discount !== "none";
 
-/** What divides a gain at rank j, as it is set. */
+/** The current divisor of a gain at rank j. */
 export function discountText(state: Pick<State, "measure" | "discount" | "base">): string {
   if (!isDiscounted(state as State)) return "no discount";
   return state.discount === "none"
     ? "no discount"
-    : `÷ ${FORMULAS[state.discount]!.replace("_b", subscript(state.base)).replace("rank b", `rank ${state.base}`)}`;
+    : `÷ ${FORMULAS[state.discount]!.replace("_b", subscript(state.base)).replace("≥ b", `≥ ${state.base}`)}`;
 }
 
 const subscript = (base: number | "e"): string =>
@@ -41,19 +41,19 @@ export function gainMaps(levels: number[], given: number[]): Record<string, numb
     "as evaluated": given,
     "the grade": map((level) => level),
     "2^grade − 1": map((level) => (level < 1 ? Math.expm1(level * Math.LN2) : 2 ** level - 1)),
-    "all the same": map(() => 1),
-    "ten times each": map((level) => 10 ** Math.min(above.indexOf(level), 12)),
+    "all equal": map(() => 1),
+    "tenfold": map((level) => 10 ** Math.min(above.indexOf(level), 12)),
   };
 }
 
-/** The controls, what they are set to in short, and the same in words for paper. */
+/** The controls, a short summary of their settings, and a longer one for print. */
 export function controls(page: BasePage): View & { summary: HTMLElement; words: HTMLElement } {
   const { report } = page;
   const maps = gainMaps(report.levels, report.gains);
   const linear = maps["the grade"]!;
   const presets: Record<string, Patch> = {
     "As evaluated": controlsOf(initial(report)),
-    Impatient: { discount: "jarvelin2002", base: 2, gains: maps["ten times each"]! },
+    Impatient: { discount: "jarvelin2002", base: 2, gains: maps["tenfold"]! },
     Patient: { discount: "jarvelin2002", base: 10, gains: linear },
   };
   if (report.sessions) {
@@ -61,8 +61,8 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
     Object.assign(presets.Patient!, { discount: "jarvelin2008", queryBase: 10 });
   } else for (const each of [presets.Impatient!, presets.Patient!]) each.measure = "nDCG";
   const titles: Record<string, string> = {
-    Impatient: "A very busy user, who looks at the best answers only",
-    Patient: "A patient user, who reads on to late and marginal answers",
+    Impatient: "A busy user who reads only the best results",
+    Patient: "A patient user who also reads late and marginal results",
   };
   const presetRow = h(
     "div",
@@ -98,7 +98,7 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
   }
   const map = choices(
     "Gains",
-    [["", "own"], ...Object.keys(maps).map((text): [string, string] => [text, text])],
+    [["", "custom"], ...Object.keys(maps).map((text): [string, string] => [text, text])],
     (text) => {
       if (maps[text]) page.set({ gains: [...maps[text]!] });
     },
@@ -140,7 +140,7 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
     const { state } = page;
     radios.forEach((radio) => (radio.checked = radio.value === state.measure));
     depth.draw(state.depth);
-    // Sliders reach as far as the largest gain, and do not change under the pointer.
+    // Sliders extend to the largest gain, but do not change while they are dragged.
     if (!sliders.some(({ node }) => node.contains(document.activeElement))) top = usualTop;
     top = Math.max(top, ...sliders.map(({ i }) => state.gains[i]!));
     for (const slider of sliders) slider.draw(state.gains[slider.i]!, true, top);
@@ -159,7 +159,7 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
     say(
       words,
       `Settings: ${state.measure} to depth ${state.depth}; gains ${
-        sliders.length ? listed(worth) : (map.select.value || "of their own")
+        sliders.length ? listed(worth) : (map.select.value || "custom")
       }; ${how}${average}.`,
     );
     [...presetRow.children].forEach((button) => {

@@ -1,4 +1,4 @@
-// Gain by rank: all systems, the ideal, bands of the two that are compared; and the same read sideways, in words.
+// Gain by rank: all systems, the ideal, bands of the compared systems; and the documents needed for a given gain.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
 import { count, fill, fixed, h, listed, numeric, plain, put, say, shown, tableBox } from "../dom.ts";
@@ -6,14 +6,14 @@ import { isNormalised } from "../measures.ts";
 import { nameOf, type Page, section, swatch, type View, weighted } from "../page.ts";
 import { systemOrder } from "./leaderboard.ts";
 
-/** With more systems than hues only those that are compared have colours. */
+/** With more systems than hues, only the compared systems have colours. */
 export const MOST_COLOURS = 8;
 const TABLE_RANKS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000];
 const NAMED = 6;
 
 export const isChosen = (page: Page, s: number): boolean => s === page.state.system || s === page.state.other;
 
-/** How a system's line is drawn: those that are compared stronger, of many the others in grey. */
+/** The style of a system's line: compared systems are stronger; of many, the others are grey. */
 export function lineOf(page: Page, s: number): uPlot.Series {
   const { looks, report } = page;
   const isStrong = isChosen(page, s);
@@ -22,7 +22,7 @@ export function lineOf(page: Page, s: number): uPlot.Series {
   return { stroke: looks.hue(s), width: isStrong ? 2.5 : 1.75, dash: looks.dash(s, 1.75), points: { show: false } };
 }
 
-/** A system's values by rank, as far as its lists go. */
+/** A system's values by rank, to the end of its longest list. */
 const untilEnd = ({ live, report: { depth } }: Page, values: Float64Array, s: number): Float64Array =>
   values.subarray(s * depth, s * depth + live.longest[s]!);
 
@@ -46,18 +46,18 @@ export function curves(page: Page): View {
     return top;
   }
 
-  /** What is best at every rank: of a normalised measure 1, unless there is nothing to gain. */
+  /** The ideal value at each rank: 1 for a normalised measure, unless nothing can be gained. */
   const idealLine = (): Float64Array => (isNormalised(page.state) && live.ideal[depth - 1]! > 0 ? ones : live.ideal);
 
   const chart = new Chart(page, {
-    label: "Average gain by rank of every system; the table below has the values",
+    label: "Average gain by rank of each system; the table below has the values",
     x: { label: () => "rank", isWhole: true, range: () => [1, Math.max(2, reach())] },
     y: { label: () => "", range: () => [0, highest()] },
     series: () => [
       { stroke: looks.ink, width: 2, points: { show: false } },
       ...report.systems.map((_, s) => ({
         ...lineOf(page, s),
-        points: { show: live.longest[s]! < 2, size: 7 }, // one is no line
+        points: { show: live.longest[s]! < 2, size: 7 }, // a single point is not a line
         show: !hidden.has(s),
       })),
       ...chosen().flatMap((s): uPlot.Series[] =>
@@ -85,7 +85,7 @@ export function curves(page: Page): View {
 
   const chosen = (): number[] => [...new Set([page.state.system, page.state.other])].filter((s) => s < count_);
 
-  // The legend: names with the value at the rank that is pointed at, or at the depth.
+  // The legend: names with the value at the rank under the pointer, or at the depth.
   const legendRank = h("span", { class: "label" });
   const idealValue = h("span", { class: "number" });
   const entries = report.systems.map((systemName, s) => {
@@ -123,7 +123,7 @@ export function curves(page: Page): View {
     const rank = pointed ?? page.state.depth;
     say(legendRank, `${page.state.measure} at rank ${rank}`);
     say(idealValue, fixed(idealLine()[rank - 1]));
-    // Of many systems the two that are compared, and the best.
+    // Of many systems, show the compared ones and the best.
     const shownSystems = isMany
       ? [...new Set([...chosen(), ...systemOrder(page)])].slice(0, 12)
       : report.systems.map((_, s) => s);
@@ -164,8 +164,8 @@ export function curves(page: Page): View {
     "Gain by rank",
     h("div", { class: "bar" }, title, zoom),
     h("div", { class: "with-legend" }, chart.node, legend),
-    h("p", { class: "note" }, note, h("span", { class: "how" }, "A click on the chart sets the depth.")),
-    h("h3", {}, "How many documents users read for the same gain"),
+    h("p", { class: "note" }, note, h("span", { class: "how" }, "Click the chart to set the depth.")),
+    h("h3", {}, "Documents needed for the same gain"),
     words,
     details,
   );
@@ -201,8 +201,8 @@ export function curves(page: Page): View {
     const how = isNormalised(state) ? (state.average === "means" ? "ratio of means" : "mean of ratios") : "mean";
     say(title, `${state.measure} by rank, ${weighted(report)}${how} over ${page.over()}`);
     (zoom.firstChild as HTMLInputElement).checked = state.zoom;
-    const bands = report.queries.length > 1 ? "Bands: 95% intervals (t) of the compared systems, rank by rank. " : "";
-    const ends = Math.min(...live.longest) < depth ? "A curve ends where the system's longest list does. " : "";
+    const bands = report.queries.length > 1 ? "Bands: pointwise 95% intervals (t) of the compared systems. " : "";
+    const ends = Math.min(...live.longest) < depth ? "Curves end with the system's longest list. " : "";
     say(note, bands + ends);
     drawChart();
     drawLegend();
@@ -218,7 +218,7 @@ export function curves(page: Page): View {
   return { node, draw };
 }
 
-/** How many documents a user reads with each system for what the ideal gives in a few. */
+/** The documents needed with each system for the gain of the ideal list at a few ranks. */
 export function sideways(page: Page): string[] {
   const { report, live, state } = page;
   const few = [5, 10, 20].filter((rank) => rank <= state.depth && rank < report.depth);
@@ -228,9 +228,9 @@ export function sideways(page: Page): string[] {
     const gain = live.ideal[rank - 1]!;
     return gain > 0 ? [reading(page, rank, gain)] : [];
   });
-  if (!found.length) return ["There is nothing to gain: no judged document has a gain above 0."];
+  if (!found.length) return ["No judged document has a gain above 0."];
   const has = at.map((rank) => `${plain(Number(live.ideal[rank - 1]!.toFixed(3)))} at rank ${rank}`);
-  return [...found, `Read from the mean ${what}, which is ${listed(has)} for the ideal.`];
+  return [...found, `Based on the mean ${what}, which is ${listed(has)} for the ideal.`];
 }
 
 function reading(page: Page, rank: number, gain: number): string {
@@ -239,7 +239,7 @@ function reading(page: Page, rank: number, gain: number): string {
   const there = reached.filter((each) => each.rank).sort((a, b) => a.rank - b.rank);
   const missed = reached.filter((each) => !each.rank);
   const never = missed.map((each) => each.name);
-  const goal = `To gain what the ideal gives in ${count(rank, "document")}, `;
+  const goal = `To reach the gain of the ideal list at rank ${rank}, `;
   const most = Math.max(...missed.map(({ s }) => live.longest[s]!));
   const notEnough = `${count(most, "document")} ${most === 1 ? "is" : "are"} not enough`;
   const without = never.length > NAMED ? `${never.length} systems` : never.join(" or ");

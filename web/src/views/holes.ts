@@ -1,4 +1,4 @@
-// Holes: what is judged of the top ranks, and the unjudged documents there that the two lists share or not.
+// Unjudged documents: the judged share of the top ranks, and the unjudged documents in one or both lists.
 import type { Documents } from "../decode.ts";
 import { button, type Child, choices, count, fill, h, numeric, say, share, short, shown, tableBox } from "../dom.ts";
 import { hasPair, type Page, section, system, type View } from "../page.ts";
@@ -12,7 +12,7 @@ interface Hole {
   ranks: [number, number];
 }
 
-/** Unjudged documents to a depth in either of two lists; rank 0: not there. */
+/** Unjudged documents to a depth in either of two lists; rank 0: not in the list. */
 export function holesOf(page: Page, documents: Documents, depth: number): Hole[] {
   const { report, state } = page;
   const n = report.queries.length;
@@ -49,7 +49,7 @@ export function holes(page: Page): View | null {
   );
   depth.select.value = String(depths.find((k) => k >= 10) ?? depths.at(-1));
   const shares = h("table");
-  // Where judgments hold relevant documents only, all others are unjudged: that is no alarm.
+  // If only relevant documents are judged, all others are unjudged, which needs no warning.
   const low = (value: number): string | null => (!judged.tells || value >= 0.8 ? null : value < 0.5 ? "very" : "");
   const isLow = judged.share.some((each) => each.some((value) => low(value ?? 1) !== null));
   const cell = (value: number | null | undefined): HTMLElement =>
@@ -71,18 +71,18 @@ export function holes(page: Page): View | null {
   const more = button("Show more", showMore, { class: "more" });
   const node = section(
     "holes",
-    "Holes in the judgments",
+    "Unjudged documents",
     h(
       "p",
       {},
       "Unjudged documents gain nothing.",
       hasPair(page) &&
-        " Where the two lists differ in how many they have, the difference may come from the judgments.",
-      !judged.tells && " These judgments hold relevant documents only, so that all others are unjudged.",
+        " If the compared systems have different numbers of them, part of the difference may be due to the judgments.",
+      !judged.tells && " These judgments contain only relevant documents, so all others are unjudged.",
     ),
     tableBox("Share of judged documents", shares),
-    isLow && h("p", { class: "note" }, "Shaded: below 80% are judged; darker: below 50%."),
-    h("div", { class: "bar" }, h("h3", {}, "Unjudged documents", hasPair(page) && " of the two compared"), depth.node),
+    isLow && h("p", { class: "note" }, "Shaded: less than 80% judged; darker: less than 50%."),
+    h("div", { class: "bar" }, h("h3", {}, "List", hasPair(page) && " for the compared systems"), depth.node),
     words,
     list,
     more,
@@ -94,7 +94,7 @@ export function holes(page: Page): View | null {
     const documents = page.documents();
     list.hidden = more.hidden = !documents;
     if (!documents) {
-      say(words, "The report has no documents' ids.");
+      say(words, "The report contains no document IDs.");
       return;
     }
     const { state } = page;
@@ -107,15 +107,15 @@ export function holes(page: Page): View | null {
     const [one, other] = [page.looks.name(state.system), page.looks.name(state.other)];
     const both = found.filter(({ ranks: [a, b] }) => a && b).length;
     const first = found.filter(({ ranks: [, b] }) => !b).length;
-    const only = `${first} with ${one} only, ${found.length - both - first} with ${other} only`;
+    const only = `${first} only in ${one}, ${found.length - both - first} only in ${other}`;
     const ranks = `ranks 1–${Math.min(k, documents.depth)}`;
-    const limit = k > documents.depth ? ` Documents are known to rank ${documents.depth} only.` : "";
+    const limit = k > documents.depth ? ` Documents are known only to rank ${documents.depth}.` : "";
     const where = pair.length > 1 ? `: ${both} in both lists, ${only}` : "";
     say(
       words,
       found.length
-        ? `${count(found.length, "unjudged document")} in ${ranks}${where}.${limit}`
-        : `Every document in ${ranks}${pair.length > 1 ? " of both" : ""} is judged.${limit}`,
+        ? `${count(found.length, "unjudged document")} at ${ranks}${where}.${limit}`
+        : `Every document at ${ranks}${pair.length > 1 ? " of both lists" : ""} is judged.${limit}`,
     );
     list.hidden = !found.length;
     const cells = ({ query, document, ranks }: Hole): Child[] => [
@@ -125,7 +125,7 @@ export function holes(page: Page): View | null {
     ];
     const rankIn = pair.map((s) => numeric(`rank in ${page.looks.name(s, 20)}`));
     const columns = ["Query", { text: "Document", className: "text" }, ...rankIn];
-    fill(table, "Unjudged documents, the highest ranks first", columns, found.slice(0, rows).map(cells));
+    fill(table, "Unjudged documents, best ranks first", columns, found.slice(0, rows).map(cells));
     more.hidden = rows >= found.length;
   }
   return { node, draw };

@@ -1,4 +1,4 @@
-// All systems: means with intervals, letters or rank ranges, what is judged; and which two the page compares.
+// All systems: means with intervals, letters or rank ranges, judged shares; and the choice of two to compare.
 import {
   button,
   byValue,
@@ -19,13 +19,13 @@ import { isNormalised } from "../measures.ts";
 import { type BasePage, evaluated, hasPair, liveName, section, system, type View, weighted } from "../page.ts";
 import { initial, judgedAt } from "../state.ts";
 
-/** Of more systems than these the first are shown, until the reader wants all. */
+/** Most systems shown before the reader asks for all. */
 const MOST_ROWS = 25;
 const FIRST_ROWS = 20;
 
 interface Row {
   node: HTMLTableRowElement;
-  /** The cells of the controls and of every measure, and the one of the interval, which stands beside one of them. */
+  /** The cells of the controls and of each measure, and the cell of the interval, which follows one of them. */
   live: HTMLTableCellElement;
   values: HTMLTableCellElement[];
   whisker: HTMLTableCellElement;
@@ -36,7 +36,7 @@ interface Row {
   chosen: [HTMLInputElement, HTMLInputElement];
 }
 
-/** The systems in the order of a column of the leaderboard, those without a value last. */
+/** The systems in the order of a column of the leaderboard; systems without a value are last. */
 export function systemOrder(page: BasePage): number[] {
   const { sort, rising } = page.state;
   const order = page.report.systems.map((_, s) => s);
@@ -53,7 +53,7 @@ function sortValue(page: BasePage, key: string, s: number): number | null {
   return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
 }
 
-/** Whose values are bold and have intervals: the column that sorts, or else the one that sorted at first. */
+/** The column with bold values and intervals: the sorted one, or else the initially sorted one. */
 function leading(page: BasePage): string {
   const { report, state } = page;
   if (state.sort === evaluated(page)?.name) return "live"; // one column has both
@@ -77,7 +77,7 @@ export function leaderboard(page: BasePage): View {
       : []),
     { text: "System", key: "name" },
   ];
-  // The column of the controls stands where that of the measure is with which they start.
+  // The column of the controls is placed at the measure with which they start.
   const liveAt = report.live ?? report.measures.length;
   const ofMeasures: Heading[] = report.measures.map(({ name }) => ({ text: name, key: name, isNumber: true }));
   ofMeasures.splice(liveAt, 0, { text: "", key: "live", isNumber: true, title: "The measure of the controls" });
@@ -138,7 +138,7 @@ export function leaderboard(page: BasePage): View {
     return { node, live, values, whisker, line, dot, ends, place, chosen };
   });
 
-  /** Whoever is chosen as one of the two leaves the other place. */
+  /** A system chosen for one role loses the other role. */
   function choose(which: "system" | "other", s: number): void {
     const { system: one, other } = page.state;
     if (which === "system") page.set(s === other ? { system: s, other: one } : { system: s });
@@ -216,11 +216,11 @@ export function leaderboard(page: BasePage): View {
       row.node.classList.toggle("is-other", hasOther && s === state.other);
     }
     const kind = tested
-      ? "simultaneous: where two do not overlap, the systems are significantly different"
-      : "of each mean by itself (t)";
+      ? "simultaneous 95%: systems whose intervals do not overlap differ significantly"
+      : "95% for each mean (t)";
     const range = hasLetters
-      ? `Group: by ${marked?.name}; systems that share a letter are not significantly different.`
-      : `Rank range: by ${marked?.name}; ranks that the system may have (95%).`;
+      ? `Group: by ${marked?.name}; systems sharing a letter do not differ significantly.`
+      : `Rank range: by ${marked?.name}; ranks consistent with all significant differences (95%).`;
     const mean = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
     const sentences = [
       `${liveName(page)}${mean} follows the controls; ${weighted(report)}means over ${page.over()}.`,
@@ -230,14 +230,14 @@ export function leaderboard(page: BasePage): View {
     say(about, sentences.filter(Boolean).join(" "));
   }
 
-  /** Puts the interval beside the column that leads, whose values are bold. */
+  /** Moves the interval next to the column with bold values. */
   function arrange(key: string, isEvaluated: boolean, hasEnds: boolean): void {
     const now = `${key}|${isEvaluated}|${hasEnds}`;
     if (now === placed) return;
     placed = now;
     const at = report.measures.findIndex(({ name }) => name === key);
     for (const row of [headRow, ...rows]) {
-      // As long as the controls are those of a measure, one column has it.
+      // While the controls match a measure, one column shows it.
       if (report.live !== null) row.values[report.live]!.hidden = isEvaluated;
       row.node.querySelector(".leading")?.classList.remove("leading");
       const cell = row.values[at] ?? row.live;
@@ -247,7 +247,7 @@ export function leaderboard(page: BasePage): View {
     }
   }
 
-  /** The measure by which systems have letters or rank ranges. */
+  /** The measure to which letters or rank ranges refer. */
   const groupedBy = (...measures: (Measure | null)[]): Measure | undefined =>
     [...measures, report.measures[report.first]!].find((measure) => measure?.marks ?? measure?.ranks) ?? undefined;
   function group(by: Measure | undefined, s: number): string {
@@ -255,7 +255,7 @@ export function leaderboard(page: BasePage): View {
     return by?.marks?.[s] ?? (places ? [...new Set(places)].join("–") : "–");
   }
 
-  /** All systems with what the table says of them, as a file. */
+  /** The table of all systems as a file. */
   function saved(): (string | number | null | undefined)[][] {
     const now = evaluated(page);
     const key = leading(page);
@@ -291,7 +291,7 @@ export function leaderboard(page: BasePage): View {
     ];
   }
 
-  /** The lower end, the mean and the upper end: of a measure that was tested, or of the controls. */
+  /** The lower limit, the mean and the upper limit of a tested measure, or of the controls. */
   function interval(measure: Measure | null, s: number): number[] {
     if (measure) return [measure.low?.[s] ?? NaN, measure.means[s] ?? NaN, measure.high?.[s] ?? NaN];
     const { meanLow, means, meanHigh } = page.averages;

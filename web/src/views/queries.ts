@@ -1,4 +1,4 @@
-// Query by query: one system against the other, sorted differences, filters, and a table that sorts. A click opens one.
+// Per-query scores: one system against the other, sorted differences, filters, and a sortable table.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
 import {
@@ -22,11 +22,11 @@ import { isNormalised } from "../measures.ts";
 import { hasPair, liveName, type Page, section, type View, weighted } from "../page.ts";
 
 const FIRST = 15;
-const HINT = "Point at a query for its scores, click to open it.";
+const HINT = "Point at a query to see its scores; click to open it.";
 const MORE = 50;
-const NEAR = 14; // pixels between the pointer and a point that it means
+const NEAR = 14; // largest distance in pixels between the pointer and its point
 
-/** The queries that the filters let through, in the order of the table. */
+/** The queries that pass the filters, in the order of the table. */
 export function chosenQueries(page: Page): Uint32Array {
   const { report, state, live } = page;
   const n = report.queries.length;
@@ -67,12 +67,12 @@ export function queries(page: Page): View {
   const { report, looks, live } = page;
   const n = report.queries.length;
   let chosen = new Uint32Array(0);
-  let sorted = new Uint32Array(0); // by falling difference
+  let sorted = new Uint32Array(0); // by decreasing difference
   let rows = FIRST;
   let pointed = -1;
   const score = (s: number, q: number): number => live.scores[s * n + q]!;
   const isPair = hasPair(page);
-  /** How far one system is ahead; of one alone its score. */
+  /** The difference between two systems; the score of a single one. */
   const difference = (q: number): number =>
     score(page.state.system, q) - (isPair ? score(page.state.other, q) : 0);
   const open = (q: number): void => {
@@ -84,7 +84,7 @@ export function queries(page: Page): View {
   // Filters.
   const find = h("input", {
     type: "search",
-    placeholder: report.texts ? "id or text" : "id",
+    placeholder: report.texts ? "ID or text" : "ID",
     oninput: () => {
       rows = FIRST;
       page.set({ find: find.value });
@@ -134,7 +134,7 @@ export function queries(page: Page): View {
     context.stroke();
   };
   const scatter = new Chart(page, {
-    label: "Scores of the two systems, query by query; the table below has the values",
+    label: "Per-query scores of the two systems; the table below has the values",
     aspect: 1,
     x: { label: () => looks.name(page.state.other, 24), range: () => [-0.02 * highest(), highest()] },
     y: { label: () => looks.name(page.state.system, 24), range: () => [-0.02 * highest(), highest()] },
@@ -184,7 +184,7 @@ export function queries(page: Page): View {
     return (top || 1) * 1.05;
   }
   const bars = new Chart(page, {
-    label: `${isPair ? "Differences of the two systems" : "Scores"}, sorted; the table below has the values`,
+    label: `${isPair ? "Differences between the two systems" : "Scores"}, sorted; the table below has the values`,
     x: {
       label: () => `queries, sorted by ${isPair ? "difference" : "score"}`,
       isWhole: true,
@@ -196,7 +196,7 @@ export function queries(page: Page): View {
       const [y0, y1] = [plot.valToPos(0, "y", true), plot.valToPos(1, "y", true)];
       const gap = x1 - x0 > 4 * devicePixelRatio ? devicePixelRatio : 0;
       const width = x1 - x0;
-      const every = Math.max(1, 1 / width); // of more queries than pixels one a pixel
+      const every = Math.max(1, 1 / width); // with more queries than pixels, one per pixel
       for (let i = 0; i < sorted.length; i += every) {
         const d = difference(sorted[Math.floor(i)]!);
         context.fillStyle = d > 0 ? looks.hue(page.state.system) : looks.hue(page.state.other);
@@ -261,7 +261,7 @@ export function queries(page: Page): View {
     { class: "more" },
   );
   const words = h("p", { "aria-live": "polite" });
-  /** What shows the queries that there are. */
+  /** Everything that shows queries. */
   const found = h(
     "div",
     {},
@@ -343,7 +343,7 @@ export function queries(page: Page): View {
     clear.hidden = !(state.find || state.lost || state.column);
   }
 
-  /** What the queries of the table come to: means count queries as the leaderboard does. */
+  /** A summary of the queries in the table; means are computed as in the leaderboard. */
   function outcome(who: string): string {
     const missing = chosen.length - sorted.length;
     const all = count(n, "query", "queries");

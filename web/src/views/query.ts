@@ -109,9 +109,9 @@ export function query(page: Page): View {
     drawLists(q, pair, depth, documents);
     drawArithmetic(q, pair, depth);
     drawIdeal(q, pair, documents);
-    // The arithmetic and the ideal list go on to the depth, even where both lists have ended.
+    // The arithmetic and the ideal list extend to the depth, even if both lists are shorter.
     more.hidden = depth >= report.depth || (depth >= state.depth && pair.every((s) => !code(s, q, depth)));
-    const told = documents ? (documents.note ?? "") : "The report has no documents' ids.";
+    const told = documents ? (documents.note ?? "") : "The report contains no document IDs.";
     say(note, told);
     note.hidden = !told;
   }
@@ -156,10 +156,10 @@ export function query(page: Page): View {
     lists.classList.toggle("titled", !!documents?.titles);
   }
 
-  /** How many ranks a document stands higher or lower than in the other list. */
+  /** The change of a document's rank from the other list. */
   function move(r: number, there: number | undefined): HTMLElement {
     if (there === undefined)
-      return h("span", { class: "move new", title: "not in the other list, as far as it is known" }, "only here");
+      return h("span", { class: "move new", title: "not in the known part of the other list" }, "only here");
     const by = there - r;
     if (!by) return h("span", { class: "move" }, "=");
     const title = `rank ${there + 1} in the other list`;
@@ -183,7 +183,7 @@ export function query(page: Page): View {
     );
   }
 
-  /** Lines from every document to where it stands in the other list. */
+  /** Lines from each document to its rank in the other list. */
   function moves(
     q: number,
     pair: number[],
@@ -309,7 +309,7 @@ export function query(page: Page): View {
         ]);
       }
     });
-    const about = `The best list there could be, to rank ${depth}: ${count(rows.length, "document")} to gain from`;
+    const about = `Ideal list to rank ${depth}: ${count(rows.length, "document")} with gain`;
     const rankHeads = pair.map((s) => numeric(`rank in ${page.looks.name(s, 18)}`));
     const heads = ["Rank", "Grade", numeric("Gain"), { text: "Document", className: "text" }, ...rankHeads];
     fill(ideal, rows.length ? about : "No judged document has a gain above 0.", heads, rows);

@@ -1,4 +1,4 @@
-// Precision by recall, level by level: a chart for every grade from which on documents count as relevant.
+// Precision–recall curves: one chart per lowest relevant grade.
 import type uPlot from "uplot";
 import { Chart } from "../chart.ts";
 import { fill, fixed, h, numeric, plain, put, tableBox } from "../dom.ts";
@@ -12,7 +12,7 @@ export function recall(page: Page): View | null {
   const charts = report.recall.map((of) => {
     const title = `Grade ${plain(of.level)} and above`;
     const chart = new Chart(page, {
-      label: `Precision by recall, ${title}; the table below has the values`,
+      label: `Precision–recall curves, ${title}; the table below has the values`,
       aspect: 1.15,
       x: { label: () => "recall", range: () => [0, 1] },
       y: { label: () => "precision", range: () => [0, 1] },
@@ -26,17 +26,17 @@ export function recall(page: Page): View | null {
     "details",
     { ontoggle: () => drawTable() },
     h("summary", {}, "Values by recall"),
-    tableBox("Precision by recall", table),
+    tableBox("Precision at recall levels", table),
   );
   const about = h(
     "p",
     {},
-    "A document counts as relevant from the grade on that a chart names. ",
-    "Precision is interpolated and averaged over the queries that have such documents.",
+    "Each chart states its lowest relevant grade. ",
+    "Precision is interpolated and averaged over queries with relevant documents.",
   );
   const node = section(
     "recall",
-    "Precision by recall, level by level",
+    "Precision–recall curves",
     about,
     legend,
     h(
@@ -55,7 +55,7 @@ export function recall(page: Page): View | null {
     );
     fill(
       table,
-      "Precision at levels of recall",
+      "Precision at recall levels",
       ["Grade", "System", ...points.map((point) => numeric(plain(point)))],
       rows,
     );

@@ -1,4 +1,4 @@
-// Where the order of systems changes, over the gain of the highest grade and the discount. A click sets the controls.
+// Map of the order of systems by the gain of the highest grade and the discount. A click sets the controls.
 import { count, fixed, h, listed, plain, put, say, signed } from "../dom.ts";
 import { nameOf, type Page, section, type View } from "../page.ts";
 import { divisor } from "../measures.ts";
@@ -8,7 +8,7 @@ import { discountText } from "./controls.ts";
 const ROW = 26;
 const FOOT = 42;
 const HEAD = 22;
-/** With more sums than these a map takes longer than a frame; it is made when the controls have rested so long (ms). */
+/** Maps with more sums take longer than a frame; they are drawn when the controls have rested for this time (ms). */
 const LARGE = 4000;
 const REST = 150;
 const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
@@ -16,7 +16,7 @@ const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
 export function sensitivityMap(page: Page): View | null {
   const { report, looks } = page;
   const levels = gaining(report);
-  if (!levels.length) return null; // nothing can be gained
+  if (!levels.length) return null; // no gain is possible
   let grid: Grid | null = null;
   let key = "";
   let orders: { order: string; best: number[] }[] = [];
@@ -27,7 +27,7 @@ export function sensitivityMap(page: Page): View | null {
   let ahead = "";
   const base = h("canvas");
   let at = { row: 0, column: 0 };
-  let isPointed = false; // by the pointer or the keyboard; else it is the cell of the controls
+  let isPointed = false; // by pointer or keyboard; otherwise the cell of the controls
 
   const canvas = h("canvas", {
     tabindex: 0,
@@ -49,22 +49,22 @@ export function sensitivityMap(page: Page): View | null {
     "fieldset",
     { class: "segments" },
     h("legend", {}, "Colours"),
-    modes.map((input, i) => h("label", {}, input, h("span", {}, ["best system", "the two compared"][i]!))),
+    modes.map((input, i) => h("label", {}, input, h("span", {}, ["best system", "compared systems"][i]!))),
   );
   const intro =
     levels.length > 1
-      ? "Every cell is a setting: how much more the best documents count than the least relevant ones (left to right), and how much a document counts further down the list (top to bottom)."
-      : "Every cell is a setting: how deep users read (left to right), and how much a document counts further down the list (top to bottom). Only one grade has a gain: its size changes no order.";
+      ? "Each cell is a setting: the gain of the highest grade relative to the lowest (left to right), and the weight of documents further down the list (top to bottom)."
+      : "Each cell is a setting: the depth to which users read (left to right), and the weight of documents further down the list (top to bottom). Only one grade has a gain, so its size does not matter.";
   const node = section(
     "sensitivity",
     "Does the winner depend on the settings?",
-    h("p", {}, intro, " A line separates cells between which the lead changes."),
+    h("p", {}, intro, " Lines separate cells with different leaders."),
     h("div", { class: "bar" }, legend, report.systems.length > 2 && toggle),
     h("div", { class: "map" }, canvas),
     cellText,
     words,
   );
-  let width = 0; // asking for it again at every step would lay out the page
+  let width = 0; // reading it at each step would trigger a layout
   const measure = (): void => void (width = canvas.parentElement!.clientWidth);
   const resized = (): void => {
     measure();
@@ -74,7 +74,7 @@ export function sensitivityMap(page: Page): View | null {
   for (const event of ["beforeprint", "afterprint"]) addEventListener(event, resized);
 
   const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
-  /** What of its gain a document keeps at the depth. */
+  /** The share of its gain that a document keeps at the depth. */
   const kept = ({ discount, base }: Grid["rows"][number]): string =>
     `${(100 / divisor(discount, base, page.state.depth)).toFixed(0)}%`;
   const mean = (row: number, column: number, s: number): number =>
@@ -91,7 +91,7 @@ export function sensitivityMap(page: Page): View | null {
     return { order: order.join(), best: order.filter((s) => values[s] === values[order[0]!]) };
   }
 
-  /** Who leads in every cell, -1 for nobody; and how far, from 0 to 1. */
+  /** The leader of each cell, -1 for ties; and the size of the lead, from 0 to 1. */
   const leads: { who: number[]; strength: number[] } = { who: [], strength: [] };
   const cells = function* (): Generator<[number, number]> {
     for (let r = 0; r < grid!.rows.length; r++) for (let c = 0; c < grid!.columns.length; c++) yield [r, c];
@@ -117,14 +117,14 @@ export function sensitivityMap(page: Page): View | null {
         shade(block.getContext("2d")!, s, 0.8, 0, 0, 14, 14);
         return h("span", { class: "entry" }, block, nameOf(page, s), number(n));
       }),
-      tied > 0 && h("span", { class: "entry" }, h("span", { class: "block tied" }), "nobody: a tie", number(tied)),
+      tied > 0 && h("span", { class: "entry" }, h("span", { class: "block tied" }), "tie", number(tied)),
     );
     const verb = state.map === "best" ? "is best " : "is ahead ";
     const found = sorted.slice(0, 4).map(([s, n], i) => `${looks.name(s)} ${i ? "" : verb}in ${n}`);
-    ahead = listed([...found, ...(tied ? [`nobody ${found.length ? "" : verb}in ${tied}`] : [])]);
+    ahead = listed([...found, ...(tied ? [`tied in ${tied}`] : [])]);
   }
 
-  /** Fills a place with a system's hue, hatched where others have the same hue. */
+  /** Fills a cell with a system's hue, hatched if other systems have the same hue. */
   function shade(
     context: CanvasRenderingContext2D,
     s: number,
@@ -150,7 +150,7 @@ export function sensitivityMap(page: Page): View | null {
   }
   const who = (row: number, column: number): number => leads.who[row * grid!.columns.length + column]!;
 
-  /** The cell of the controls; a column between two is none of them. */
+  /** The cell of the controls, if their value is that of a column. */
   function now(): { row: number; column: number; x: number } | null {
     const { state } = page;
     const row = grid!.rows.length === 1 ? 0 : grid!.rows.findIndex((each) => hasDiscount(each, state));
@@ -182,7 +182,7 @@ export function sensitivityMap(page: Page): View | null {
     describe();
     paint();
   }
-  /** Goes back to the cell of the controls. */
+  /** Returns to the cell of the controls. */
   function follow(): void {
     at = now() ?? at;
     isPointed = false;
@@ -213,7 +213,7 @@ export function sensitivityMap(page: Page): View | null {
   function describe(): void {
     const { state, live } = page;
     if (!isPointed && !now()) {
-      say(cellText, "The present setting is not on the map: its gains are not those of any column.");
+      say(cellText, "The current setting is not on the map: no column has its gains.");
       return;
     }
     const isDepth = grid!.kind === "depth";
@@ -276,11 +276,11 @@ export function sensitivityMap(page: Page): View | null {
     context.textBaseline = "middle";
     context.textAlign = "right";
     rows.forEach((row, r) => {
-      const text = x0 < 120 ? kept(row) : `${label(row).replace(/ from.*/, "")}: ${kept(row)}`;
+      const text = x0 < 120 ? kept(row) : `${label(row).replace(/ for ranks.*/, "")}: ${kept(row)}`;
       context.fillText(text, x0 - 8, r * ROW + ROW / 2, x0 - 10);
     });
     context.textAlign = "left";
-    context.fillText(`How much of its gain a document keeps at rank ${page.state.depth}`, 0, -HEAD / 2, width);
+    context.fillText(`Share of gain kept at rank ${page.state.depth}`, 0, -HEAD / 2, width);
     context.textAlign = "center";
     let free = -Infinity;
     columns.forEach((column, c) => {
@@ -291,12 +291,12 @@ export function sensitivityMap(page: Page): View | null {
       context.fillText(text, middle, rows.length * ROW + 12);
       free = middle + half;
     });
-    const worth = width < 560 ? "the highest grade, in lowest grades" : "so many documents of the lowest grade count as much as one of the highest";
-    const about = kind === "depth" ? "how many documents users read (depth k)" : worth;
+    const worth = width < 560 ? "highest grade, in lowest grades" : "documents of the lowest grade that count as much as one of the highest";
+    const about = kind === "depth" ? "documents that users read (depth k)" : worth;
     context.fillText(about, x0 + (w * columns.length) / 2, rows.length * ROW + 31, w * columns.length);
   }
 
-  /** The present setting, and the cell that is pointed at. */
+  /** The current setting, and the cell under the pointer. */
   function paintMarks(context: CanvasRenderingContext2D): void {
     const [x0, w] = [left(), cellWidth()];
     const here = now();
@@ -325,7 +325,7 @@ export function sensitivityMap(page: Page): View | null {
     if (grid) drawCells();
   }
 
-  /** A map of much data waits until the controls rest; until then the old one stays. */
+  /** Large maps are redrawn only when the controls rest. */
   function compute(wanted: string): void {
     grid = sensitivity(report, page.state);
     orders = [...cells()].map(([r, c]) => ranked((s) => mean(r, c, s)));
@@ -342,7 +342,7 @@ export function sensitivityMap(page: Page): View | null {
     ledBy = compared;
     const present = ranked((s) => page.live.means[s]!).order;
     const same = orders.filter(({ order }) => order === present).length;
-    const order = report.systems.length > 2 ? ` The order of all is that of the present setting in ${same}.` : "";
+    const order = report.systems.length > 2 ? ` All systems are ordered as in the current setting in ${same}.` : "";
     say(words, `Of ${count(leads.who.length, "setting")} ${ahead}.${order}`);
     follow();
   }

@@ -1,4 +1,4 @@
-// Sessions: what users have gained after each query of theirs, by system; and the score of every session.
+// Sessions: gain after each query, by system; and the score of each session.
 import type uPlot from "uplot";
 import { Chart } from "../chart.ts";
 import { button, byValue, download, fill, fixed, h, name, numeric, put, say, sortableHead, tableBox } from "../dom.ts";
@@ -13,8 +13,8 @@ export function sessionCurves(page: BasePage, live: SessionLive): View {
   const most = report.queriesMost!;
   const positions = Float64Array.from({ length: most }, (_, p) => p + 1);
   const chart = new Chart(page, {
-    label: "Average gain after every query of a session; the table below has the values",
-    x: { label: () => "queries asked", isWhole: true, range: () => [1, Math.max(2, most)] },
+    label: "Average gain after each query of a session; the table below has the values",
+    x: { label: () => "queries", isWhole: true, range: () => [1, Math.max(2, most)] },
     y: {
       label: () => page.state.measure,
       range: () => [
@@ -43,18 +43,18 @@ export function sessionCurves(page: BasePage, live: SessionLive): View {
     title,
     legend,
     chart.node,
-    h("p", { class: "note" }, "After its last query a session stays as it is."),
+    h("p", { class: "note" }, "After the last query of a session, its gain stays constant."),
     tableBox("Values by position", table),
   );
 
   function draw(): void {
     const { state } = page;
-    say(title, `${liveName(page)} after every query, mean over ${page.over()}`);
+    say(title, `${liveName(page)} after each query, mean over ${page.over()}`);
     chart.draw([positions, ...live.curves] as unknown as uPlot.AlignedData, state.measure);
     const at = [...positions].filter((p) => p <= 10 || p === most);
     fill(
       table,
-      `${state.measure} after so many queries`,
+      `${state.measure} by number of queries`,
       ["System", ...at.map((p) => numeric(String(p)))],
       report.systems.map((_, s) => [nameOf(page, s), ...at.map((p) => fixed(live.curves[s]![p - 1]))]),
     );
@@ -62,7 +62,7 @@ export function sessionCurves(page: BasePage, live: SessionLive): View {
   return { node, draw };
 }
 
-/** A row for every session that any system has, with its score by each. */
+/** One row per session of any system, with its scores. */
 export function sessionTable(page: BasePage, live: SessionLive): View {
   const { report } = page;
   const ids = [...new Set(report.sessions!.flat())];
@@ -94,10 +94,10 @@ export function sessionTable(page: BasePage, live: SessionLive): View {
   );
   const node = section(
     "sessions",
-    "Session by session",
+    "Per-session scores",
     tableBox(
-      "Scores session by session",
-      h("table", {}, h("caption", { class: "hidden" }, "Scores session by session"), h("thead", {}, head.row), body),
+      "Per-session scores",
+      h("table", {}, h("caption", { class: "hidden" }, "Per-session scores"), h("thead", {}, head.row), body),
     ),
     h(
       "div",

@@ -1,9 +1,9 @@
-// All pairs of systems: differences with their adjusted probabilities.
+// All pairs of systems: differences with adjusted p-values.
 import { byValue, choices, fixed, h, probability, put, say, shown, signed, tableBox } from "../dom.ts";
 import { nameOf, type Page, section, system, type View } from "../page.ts";
 
 const MOST = 25;
-/** More systems than these are wider than a sheet of paper unless p is left out. */
+/** Most systems that fit on a sheet of paper with p-values. */
 const WIDE = 8;
 const MARKS = "✓ and colour: significantly different at the 5% level; without: no difference was shown.";
 
@@ -31,10 +31,10 @@ export function significance(page: Page): View | null {
       h(
         "p",
         {},
-        "System of the row minus system of the column",
+        "Row minus column",
         h("span", { class: "p" }, ", with the p-value below"),
         ".",
-        h("span", { class: "how" }, " A click compares the two."),
+        h("span", { class: "how" }, " Click to compare two systems."),
       ),
       measure.node,
     ),
@@ -84,7 +84,7 @@ export function significance(page: Page): View | null {
     };
     put(
       table,
-      h("caption", { class: "hidden" }, "Differences of all pairs of systems"),
+      h("caption", { class: "hidden" }, "Differences between all pairs of systems"),
       h(
         "thead",
         {},

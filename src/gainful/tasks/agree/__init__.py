@@ -1,4 +1,4 @@
-"""How far measures agree on the order of systems, from score matrices; and the page that says so."""
+"""Agreement of measures on the order of systems, computed from score matrices, and its page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gainful.tasks.score_questions import AgreeOptions
 
 
 class ClearSwap(NamedTuple):
-    """Two systems that two measures put into opposite order, and how clearly: the smaller lead as a share of a range.
+    """Two systems in opposite order under two measures; ``clearness`` is the smaller lead as a share of its range.
 
     By measure ``a``, ``better`` is ahead of ``worse`` by ``lead_a``; by measure ``b`` it is behind by ``lead_b``.
     """
@@ -47,10 +47,10 @@ class ClearSwap(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementReport(ScoreReport):
-    """How far every two measures agree; ``found`` has all coefficients, ``scores`` what they were made from.
+    """Agreement of every pair of measures; ``found`` are the coefficients, ``scores`` the data.
 
-    ``coefficients`` are those whose matrices are shown, the first is what sentences speak of; ``scatters`` the pairs
-    of measures whose means are drawn against each other.
+    ``coefficients`` have their matrices shown, and sentences use the first; ``scatters`` are the pairs of measures with
+    a scatter plot of system means.
     """
 
     found: MeasureAgreement
@@ -58,11 +58,11 @@ class AgreementReport(ScoreReport):
     scatters: tuple[tuple[str, str], ...]
 
     def page(self, places: int = 4) -> Page:
-        """Sentences, the matrix of each coefficient asked for, all coefficients of all pairs, swaps, and the means."""
+        """Return sentences, the requested matrices, all coefficients of all pairs, swaps, and means."""
         found, shown, number = self.found, self.coefficients, f".{places} ←"
         counts = f"{count_of(len(found.measures), 'measure')} order {count_of(len(found.systems), 'system')}"
         parts: list[Table | Chart | str] = [
-            f"How {counts} on {units(found.queries, self.unit)}: {', '.join(found.measures)}.",
+            f"{counts} on {units(found.queries, self.unit)}: {', '.join(found.measures)}.",
             *_conclusions(self, places),
         ]
         for coefficient in shown:
@@ -71,13 +71,11 @@ class AgreementReport(ScoreReport):
         columns = head(
             f"measure ← a | other ← b | tau-b {number} tau_b.value | tau-a {number} tau_a.value | "
             f"tau_AP {number} tau_ap | reverse {number} tau_ap_reverse | tau_AP,b {number} tau_ap_b.value | "
-            f"RBO {number} rbo.value | by chance {number} rbo_by_chance | Pearson {number} pearson.value"
+            f"RBO {number} rbo.value | expected by chance {number} rbo_by_chance | Pearson {number} pearson.value"
         )
         notes = [
-            "tau_AP: the other's order read against the measure's; reverse: the measure's against the other's; "
-            "tau_AP,b: both ways, ties allowed",
-            f"by chance: the RBO (persistence {number_text(found.persistence)}) that two random orders of so many "
-            "systems have on average",
+            "tau_AP: the measure's order is the reference; reverse: the other's; tau_AP,b: symmetric, ties allowed",
+            f"expected by chance: mean RBO of two random orders (persistence {number_text(found.persistence)})",
         ]
         if any(pair.tau_ap is None or pair.tau_ap_reverse is None for pair in found.agreements):
             notes.append(_UNDEFINED["tau_ap"])
@@ -87,9 +85,9 @@ class AgreementReport(ScoreReport):
             leads = f"by ← a | ahead by {number} lead_a | but by ← b | behind by {number} lead_b"
             columns = head(f"system ← better | other system ← worse | {leads}")
             columns += head(f"clearness .{places}", for_machines=True)
-            notes = ["clearest: both leads are large shares of the range of all systems' means"]
+            notes = ["clearest first: by the smaller lead, as a share of the range of the systems' means"]
             if len(self.swaps) > _MOST_SWAPS:
-                notes.insert(0, f"the clearest of {len(self.swaps):,}; csv and jsonl have all")
+                notes.insert(0, f"the clearest of {len(self.swaps):,}; all are in csv and jsonl")
             title = "Systems that swap"
             parts.append(Table.of(columns, self.swaps, title=title, notes=tuple(notes), most=_MOST_SWAPS))
         parts += [scatter(self, a, b) for a, b in self.scatters]
@@ -98,12 +96,12 @@ class AgreementReport(ScoreReport):
         for measure in found.measures:
             means = self.matrices[measure].means.tolist()
             columns += (Column(measure, "number", places, get=means.__getitem__),)
-            columns += (Column(f"{measure} place", "count", get=self.ranks[measure].__getitem__),)
+            columns += (Column(f"{measure} rank", "count", get=self.ranks[measure].__getitem__),)
         lower = [measure for measure in found.measures if self.matrices[measure].better == "lower"]
-        notes = [f"lower is better by {', '.join(lower)}"] if lower else []
+        notes = [f"lower is better for {', '.join(lower)}"] if lower else []
         if len(order) > _MOST_SYSTEMS:
-            notes.append(f"the first {_MOST_SYSTEMS} of {len(order):,}; csv and jsonl have all")
-        title = "Means and places"
+            notes.append(f"the first {_MOST_SYSTEMS} of {len(order):,}; all are in csv and jsonl")
+        title = "Means and ranks"
         parts.append(Table.of(columns, order, title=title, notes=tuple(notes), most=_MOST_SYSTEMS))
         records: list[tuple[Cell, ...]] = []
         for pair in found.agreements:
@@ -112,21 +110,15 @@ class AgreementReport(ScoreReport):
                 records.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
             for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
                 records.append((pair.a, pair.b, name, getattr(pair, name), *[None] * 5, len(pair.swaps)))
-        names = "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance ."
-        parts.append(Table(head(f"{names} | swaps #", for_machines=True), records, "Coefficients"))
-        header = {
-            "measures": list(found.measures),
-            "systems": list(found.systems),
-            "queries": found.queries,
-            "coefficients": list(shown),
-            "persistence": found.persistence,
-            "draws": found.draws,
-            "seed": found.seed,
-        }
-        return self.page_of("agree", parts, header)
+        names = "measure | other | coefficient | value . | low . | high . | standard error . | bias ."
+        columns = head(f"{names} | expected by chance . | swaps #", for_machines=True)
+        parts.append(Table(columns, records, "Coefficients"))
+        header = {"measures": list(found.measures), "systems": list(found.systems), "queries": found.queries}
+        header |= {"coefficients": list(shown), "persistence": found.persistence}
+        return self.page_of("agree", parts, {**header, "draws": found.draws, "seed": found.seed})
 
     def value(self, estimated: str, reference: str, coefficient: str | None = None) -> float | None:
-        """One coefficient of two measures; only tau_AP depends on which of the two orders is read against the other."""
+        """Return a coefficient of two measures; only tau_AP depends on which of them is the reference."""
         name = coefficient or self.coefficients[0]
         if estimated == reference:
             return 1.0
@@ -137,13 +129,13 @@ class AgreementReport(ScoreReport):
         return value
 
     def matrix(self, coefficient: str | None = None) -> tuple[tuple[float | None, ...], ...]:
-        """Measures x measures; of tau_AP a row's order is read against a column's."""
+        """Return a coefficient, measures x measures; for tau_AP columns are the references."""
         measures = self.found.measures
         return tuple(tuple(self.value(row, column, coefficient) for column in measures) for row in measures)
 
     @cached_property
     def ranked(self) -> tuple[tuple[float, OrderAgreement], ...]:
-        """The pairs of measures by the first coefficient (of tau_AP the mean of both ways), most agreeing first."""
+        """The pairs of measures by the first coefficient (for tau_AP, the mean of both directions), highest first."""
         found = []
         for pair in self.found.agreements:
             one, other = self.value(pair.a, pair.b), self.value(pair.b, pair.a)
@@ -165,7 +157,7 @@ class AgreementReport(ScoreReport):
 
     @cached_property
     def ranks(self) -> dict[str, tuple[int, ...]]:
-        """Every system's place by each measure: 1 is best, equals share a place."""
+        """Every system's rank by each measure: 1 is best, ties share a rank."""
         means = {pair.a: pair.means_a for pair in self.found.agreements}
         means |= {pair.b: pair.means_b for pair in self.found.agreements}
         return {name: tuple(1 + int((found > mean).sum()) for mean in found) for name, found in means.items()}
@@ -174,10 +166,10 @@ class AgreementReport(ScoreReport):
 @warns
 @question(AgreeOptions)
 def assess_agreement(asked: AgreeOptions) -> AgreementReport:
-    """How far measures agree on the order of systems: every coefficient between every two of them.
+    """Measure how far measures agree on the order of systems, with every coefficient for every pair of measures.
 
-    Matrices are paired by system and query id. Intervals are from ``draws`` resamples of the queries. ``coefficient``
-    and ``scatter`` (pairs of measures; the least agreeing ones unless given) say what is shown in full.
+    Matrices are matched by system and query ID. Intervals are from ``draws`` resamples of the queries. ``coefficient``
+    and ``scatter`` (pairs of measures; by default, the least agreeing pair) select what is shown in full.
 
     >>> one = ScoreMatrix.of("P@5", {"a": [0.4, 0.6], "b": [0.2, 0.4], "c": [0.0, 0.2]})
     >>> other = ScoreMatrix.of("RR", {"a": [0.5, 0.5], "b": [1, 1], "c": [0.1, 0.2]})
@@ -186,18 +178,18 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
     (0.3333, 'a', 'b')
     """
     if not asked.coefficient:
-        raise UsageError("coefficient: expected at least one, found none")
+        raise UsageError("coefficient: at least one is required")
     scores = Scores.of(asked.scores).on_common()
     matrices = scores.matrices
     if len(matrices) < 2:
         raise UsageError(
-            f"agreement: expected at least two measures, found {next(iter(matrices))} alone", "-m names measures"
+            f"agreement: at least two measures are needed, found only {next(iter(matrices))}", "add measures with -m"
         )
     check_size(list(matrices.values()))
     scatters = [(_measure_named(a, matrices), _measure_named(b, matrices)) for a, b in asked.scatter]
     for a, b in scatters:
         if a == b:
-            raise UsageError(f"scatter: expected two measures, found '{a}' twice")
+            raise UsageError(f"scatter: '{a}' cannot be plotted against itself")
     first = next(iter(matrices.values()))
     found = agreement_of_measures(
         {name: upward(matrix) for name, matrix in matrices.items()},
@@ -208,7 +200,7 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
         progress=current_progress(),
     )
     if asked.draws and len(first.queries) == 1:
-        notice = f"one {first.unit}: no intervals, because resamples of one {first.unit} are all the same"
+        notice = f"no intervals: resamples of a single {first.unit} are all equal"
         scores = replace(scores, notices=(*scores.notices, notice))
     report = AgreementReport(scores, found, tuple(dict.fromkeys(asked.coefficient)), tuple(scatters))
     if scatters:
@@ -218,7 +210,7 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
 
 
 def _measure_named(text: str, matrices: Mapping[str, ScoreMatrix]) -> str:
-    """A measure as the scores have it: as it stands, or as the catalogue writes it."""
+    """Return a measure's name in the scores, given exactly or as parsed by the catalogue."""
     if text in matrices:
         return text
     with suppress(UsageError):
@@ -227,12 +219,12 @@ def _measure_named(text: str, matrices: Mapping[str, ScoreMatrix]) -> str:
     raise UsageError(f"scatter: unknown measure '{text}'", nearest(text, matrices))
 
 
-#: How many systems have their names in a scatter.
+#: Maximum number of names in a scatter plot if some systems are unnamed, and if all are named.
 _MOST_NAMED, _MOST_POINTS = 8, 20
 
 
 def scatter(report: AgreementReport, a: str, b: str) -> Plot:
-    """Every system by its means under two measures; of many, those that swap most clearly have their names."""
+    """Return a plot of system means under two measures; with many systems, only the clearest swaps are named."""
     one, other = report.matrices[a], report.matrices[b]
     swaps = [swap for swap in report.swaps if {swap.a, swap.b} == {a, b}]
     named: list[str] = []
@@ -243,9 +235,9 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
         named += new
     swapping = {name for swap in swaps for name in (swap.better, swap.worse)}
     groups = {
-        "swaps most clearly": named,
-        "swaps with another": [name for name in one.systems if name in swapping and name not in named],
-        "swaps with none": [name for name in one.systems if name not in swapping],
+        "clearest swaps": named,
+        "other swaps": [name for name in one.systems if name in swapping and name not in named],
+        "no swaps": [name for name in one.systems if name not in swapping],
     }
     all_named, value = len(one.systems) <= _MOST_POINTS, report.value(a, b)
     coefficient = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
@@ -255,7 +247,7 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
         for name, matrix in ((a, one), (b, other))
     )
     return Plot(
-        f"Means by {shortened(a)} and by {shortened(b)}",
+        f"{shortened(a)} vs {shortened(b)}, system means",
         x,
         y,
         points=tuple(
@@ -272,17 +264,16 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
     )
 
 
-_MOST_SWAPS, _MOST_SYSTEMS, _MOST_NAMES, _MOST_TOLD = 10, 20, 5, 3
+_MOST_SWAPS, _MOST_SYSTEMS, _MOST_NAMES, _MOST_LISTED = 10, 20, 5, 3
 
 
 def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
-    """Which measures agree most and least, who is first by which of them, and the clearest swaps."""
     coefficient, ranked = report.coefficients[0], report.ranked
     name = COEFFICIENTS[coefficient].title
 
     def facts(value: float, pair: OrderAgreement) -> str:
         swapped = f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap"
-        parts = [swapped, f"{name} {value:.{places}f}" + (", the mean of both ways" if coefficient == "tau_ap" else "")]
+        parts = [swapped, f"{name} {value:.{places}f}" + (", both directions" if coefficient == "tau_ap" else "")]
         if coefficient != "tau_ap":
             found: OrderEstimate = getattr(pair, coefficient)
             if found.low is not None:
@@ -290,20 +281,20 @@ def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
             elif found.error is not None:
                 parts.append(f"standard error {found.error:.{places}f}")
         if coefficient == "rbo":
-            parts.append(f"by chance {pair.rbo_by_chance:.{places}f}")
+            parts.append(f"expected by chance {pair.rbo_by_chance:.{places}f}")
         return ", ".join(parts)
 
     if not ranked:
-        why = "orders have ties; tau-ap-b allows them" if name == "tau_AP" else "a measure scores all systems alike"
+        why = "orders have ties; tau-ap-b allows them" if name == "tau_AP" else "all systems are tied under a measure"
         yield f"{name} is undefined between all measures: {why}."
     elif len(ranked) == 1:
         value, pair = ranked[0]
         yield f"{pair.a} and {pair.b}: {facts(value, pair)}."
     elif ranked[-1][0] == 1:
-        yield f"All measures order the systems in the same way: {name} is always 1."
+        yield f"All measures give the same order: {name} is always 1."
     else:
         most, least = (f"{pair.a} and {pair.b} ({facts(value, pair)})" for value, pair in (ranked[0], ranked[-1]))
-        yield f"Most agree {most}. Least agree {least}."
+        yield f"Highest agreement: {most}. Lowest agreement: {least}."
     by_winners: dict[tuple[str, ...], list[str]] = {}
     for measure, ranks in report.ranks.items():
         winners = tuple(name for name, rank in zip(report.found.systems, ranks, strict=True) if rank == 1)
@@ -312,31 +303,31 @@ def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
     for winners, measures in by_winners.items():
         which = "all measures" if len(by_winners) == 1 else ", ".join(measures)
         first.append(f"by {which}: {listed([printable(name, 80) for name in winners], most=_MOST_NAMES)}")
-    yield f"First {'; '.join(first)}."
-    clearest: dict[frozenset[str], ClearSwap] = {}  # each of another pair of systems
+    yield f"Best system {'; '.join(first)}."
+    clearest: dict[frozenset[str], ClearSwap] = {}  # one per pair of systems
     for swap in report.swaps:
         clearest.setdefault(frozenset((swap.better, swap.worse)), swap)
     sentences = [
         f"by {swap.a} {printable(swap.better, 80)} is ahead of {printable(swap.worse, 80)} (by "
         f"{swap.lead_a:.{places}f}), by {swap.b} behind it (by {swap.lead_b:.{places}f})"
-        for swap in list(clearest.values())[:_MOST_TOLD]
+        for swap in list(clearest.values())[:_MOST_LISTED]
     ]
     if sentences:
         yield f"The clearest {'swaps' if len(sentences) > 1 else 'swap'}: {'; '.join(sentences)}."
 
 
 def _coefficient_matrix(report: AgreementReport, coefficient: str, places: int) -> Iterator[Table | HeatMap]:
-    """One coefficient between all measures, as numbers and colours. Of two measures people see it among the pairs."""
+    """Yield a coefficient's matrix as table and heat map; for two measures, for machines only."""
     found, values, name = report.found, report.matrix(coefficient), COEFFICIENTS[coefficient].title
     measures, hidden = found.measures, len(found.measures) == 2
     systems, chance = count_of(len(found.systems), "system"), found.agreements[0].rbo_by_chance
     notes, caption = [], ""
     if coefficient == "tau_ap":
-        notes.append("a row's order is read from its best and held against a column's")
-        caption = "A row's order is read against a column's."
+        notes.append("the reference is the order by the column's measure")
+        caption = "Columns are the reference orders."
     if coefficient == "rbo":
         notes.append(
-            f"RBO is never corrected for chance: two random orders of {systems} "
+            f"RBO is not corrected for chance: two random orders of {systems} "
             f"have {chance:.4f} on average (persistence {number_text(found.persistence)})"
         )
         caption = f"Two random orders have {chance:.2f} on average."
@@ -362,13 +353,12 @@ def _coefficient_matrix(report: AgreementReport, coefficient: str, places: int) 
 
 
 _UNDEFINED = {
-    "tau_ap": "-: an order has ties, and tau_AP is then undefined; tau_AP,b is not",
-    "other": "-: undefined, because a measure scores all systems alike",
+    "tau_ap": "-: undefined, because an order has ties; tau_AP,b allows ties",
+    "other": "-: undefined, because all systems are tied under a measure",
 }
 
 
 def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -> Table:
-    """One coefficient with its interval, standard error and bias, most agreeing pair first."""
     name, found = COEFFICIENTS[coefficient].title, report.found
     has_draws = any(getattr(pair, coefficient).error is not None for pair in found.agreements)
     has_interval = has_draws and COEFFICIENTS[coefficient].has_interval
@@ -378,7 +368,7 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
     if has_draws:
         numbers += [f"standard error .{places} ← {coefficient}.error", f"bias .{places} ← {coefficient}.bias"]
     if coefficient == "rbo":
-        numbers.append(f"by chance .{places} ← rbo_by_chance")
+        numbers.append(f"expected by chance .{places} ← rbo_by_chance")
     columns = (
         *head(["measure ← a", "other ← b", *numbers]),
         Column("swapped pairs", "count", get=lambda pair: len(pair.swaps)),
@@ -393,13 +383,12 @@ def _coefficient_table(report: AgreementReport, coefficient: str, places: int) -
     if has_draws:
         reach, all_units = errors_of_interval(found.queries), plural_of(report.unit)
         notes[:0] = [
-            f"from, to: 95% CI, {name} +- {reach:.2f} standard errors: what holds 95% on real scores of up "
-            "to 30 systems"
+            f"from, to: 95% CI, {name} ± {reach:.2f} standard errors (coverage tested with up to 30 systems)"
             if has_interval
-            else f"no interval: none made of the standard error holds 95% for {name}",
-            f"standard error: the standard deviation of {count_of(found.draws, 'resample')} of the {all_units} "
+            else f"no interval: none based on the standard error reaches 95% coverage for {name}",
+            f"standard error: standard deviation of {count_of(found.draws, 'resample')} of the {all_units} "
             f"(seed {found.seed})",
-            f"bias: the resamples' mean minus {name}; often below 0, because resampled {all_units} agree less",
+            f"bias: the resamples' mean minus {name}; often below 0: orders agree less on resampled {all_units}",
         ]
     pairs = sorted(found.agreements, key=disagreement)
     return Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True)

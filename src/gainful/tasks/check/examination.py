@@ -1,4 +1,4 @@
-"""The examination, judgments and runs in, findings out; and what may be wrong with judgments, or between runs."""
+"""Examination of judgments and runs, with the checks of judgments and of differences between runs."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from gainful.tasks.check.run_checks import (
     check_scores,
 )
 
-#: A grade this many times as far from the others as those from each other, in so small a share of the judgments.
+#: Outlying grades: distance from the others relative to their range, and maximum share of judgments.
 _FAR, _RARE = 3.0, 0.01
-#: Slips are few: so many different grades on either side.
+#: Maximum number of different outlying grades at either end.
 _MOST_OUTLYING = 5
 _FEW_QUERIES = 0.05
-_DONE_UNDEFINED = {"zero": "score 0 and lower the mean", "skip": "are left out of the mean"}
+_DONE_UNDEFINED = {"zero": "score 0 and lower the mean", "skip": "are omitted from the mean"}
 
 
 @dataclass(frozen=True, eq=False)
 class JudgmentsUnderPolicy:
-    """Judgments, the user's policy, and the scale that the user gave, if any."""
+    """Judgments, the user's policy, and the user's scale, if given."""
 
     judged: Judged
     policy: Policy
@@ -49,14 +49,14 @@ class JudgmentsUnderPolicy:
         return self.judged.qrels
 
     def found(self, check: str, rows: Bools, detail: str = "", **otherwise: Any) -> Finding:
-        """A finding about some of the judgments, the first of them as the example; see :meth:`Finding.of`."""
+        """Return a finding about some judgments, with the first of them as example; see :meth:`Finding.of`."""
         first = int(np.argmax(rows))
         example = at_judgment(self.qrels, first, detail or f", grade {number_text(self.qrels.grade[first])}")
         return Finding.of(check, int(np.count_nonzero(rows)), len(self.qrels), example, **otherwise)
 
 
 def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """The same query and document judged again: with another grade, or with the same."""
+    """Yield repeated judgments of a query and document, with different or equal grades."""
     if these.judged.item_offsets[-1] == len(these.qrels):
         return
     qrels, policy, first = these.qrels, these.policy, these.judged.first_rows
@@ -68,7 +68,7 @@ def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
         grades = number_text(qrels.grade[row]), number_text(qrels.grade[int(first[row])])
         otherwise: dict[str, str] = {}
         if policy.judges != "error":
-            otherwise = {"severity": "note", "consequence": f"judges={policy.judges} makes one grade of them."}
+            otherwise = {"severity": "note", "consequence": f"judges={policy.judges} merges them."}
         if by_subtopic:
             otherwise["remedy"] = "Column 2 differs: if it is the sub-topic, use --subtopics."
         yield these.found("conflicting-judgments", differs, f", grade {grades[0]} after {grades[1]}", **otherwise)
@@ -79,7 +79,7 @@ def check_repeats(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 
 
 def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """Queries without any relevant document; or none has one."""
+    """Yield queries without relevant documents, or the finding that no query has any."""
     relevant = these.judged.recall_base(None, None)
     without, total = np.flatnonzero(relevant == 0), relevant.size
     if not without.size:
@@ -92,7 +92,7 @@ def check_relevance(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     undefined = these.policy.undefined
     otherwise: dict[str, Any] = {"severity": "note" if without.size <= _FEW_QUERIES * total else "warning"}
     if undefined == "error":
-        refusal = "undefined=error: gainful eval refuses measures that divide by 0 there."
+        refusal = "undefined=error: gainful eval refuses measures that divide by 0 for them."
         otherwise = {"severity": "serious", "consequence": refusal}
     otherwise |= {"undefined": undefined, "done": _DONE_UNDEFINED.get(undefined, "")}
     yield Finding.of("queries-without-relevant", int(without.size), total, example, **otherwise)
@@ -105,13 +105,13 @@ def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     counts = np.bincount(np.searchsorted(levels, grade)).tolist()
     if these.scale is not None and these.qrels.scale > these.scale:
         yield these.found("grades-above-scale", grade > these.scale, scale=number_text(these.scale))
-    # As long as most grades are whole; otherwise the scale has fractions.
+    # Only if most grades are whole numbers; otherwise the scale has fractions.
     fractional = grade != np.floor(grade)
     share = np.count_nonzero(fractional) / grade.size
     if 0 < share < 0.5:
         yield these.found("fractional-grades", fractional, severity="warning" if share <= _RARE else "note")
     if (grade < 0).any() and not policy.grade_zero:
-        counted = "judged not relevant" if policy.negative == "judged" else "not judged at all"
+        counted = "judged not relevant" if policy.negative == "judged" else "unjudged"
         yield these.found("negative-grades", grade < 0, negative=policy.negative, counted=counted)
     if len(levels) == 1 and these.judged.recall_base(None, None).any():
         yield these.found("equal-grades", np.ones(grade.size, bool))
@@ -123,23 +123,23 @@ def check_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
     ends = {"lowest": number_text(usual[0]), "highest": number_text(usual[-1])}
     for outliers, rows in ((levels[end:], grade > usual[-1]), (levels[:first], grade < usual[0])):
         if outliers:
-            words = {"outweighs": "it outweighs", "slip": "it if it is a slip"}
+            words = {"outweighs": "it outweighs", "slip": "it if it is a mistake"}
             if len(outliers) > 1:
-                words = {"outweighs": "they outweigh", "slip": "them if they are slips"}
+                words = {"outweighs": "they outweigh", "slip": "them if they are mistakes"}
             yield these.found("outlying-grades", rows, **ends, **words)
 
 
 def _usual_levels(levels: Sequence[float], counts: Sequence[int]) -> tuple[int, int]:
-    """Where the levels start and end that are left without outliers; as few levels as can be."""
+    """Return start and end of the levels without outliers; the shortest such range."""
     size, total = len(levels), sum(counts)
     most, few = min(_MOST_OUTLYING, size - 2), _RARE * total
 
     def are_outliers(first: int, end: int) -> bool:
-        """Whether all levels before and after some are far from them, and rare among all judgments."""
+        """Whether all levels outside a range are far from it, and rare among all judgments."""
         outlying = [*counts[:first], *counts[end:]]
         if max(outlying, default=0) > max(1.0, few):
             return False
-        # Among few judgments every level is rare: several are only beside others that make the scale plain.
+        # With few judgments every level is rare: accept several outliers only if the other levels form a clear scale.
         together = sum(outlying)
         is_plain = end - first > 2 and 3 * together < total
         is_far_above = end == size or _is_far(levels[first : end + 1])
@@ -149,27 +149,27 @@ def _usual_levels(levels: Sequence[float], counts: Sequence[int]) -> tuple[int, 
     windows = [(low, size - high) for low in range(most + 1) for high in range(most + 1) if size - low - high >= 2]
     shortest_first = sorted(windows, key=lambda window: window[1] - window[0])
     first, end = next((window for window in shortest_first if are_outliers(*window)), (0, size))
-    # On a scale such as 0, 1, 10, 100 every grade is far from those before.
+    # On a scale such as 0, 1, 10, 100 every grade is far from the previous ones.
     grows = (end < size and _is_far(levels[first:end])) or (first > 0 and _is_far(levels[first:end][::-1]))
     return (0, size) if grows else (first, end)
 
 
 def _is_far(levels: Sequence[float]) -> bool:
-    """Whether the last level is far from the others, if these are several."""
+    """Whether the last level is far from the others, if there are at least two others."""
     if len(levels) < 3:
         return False
     *others, last = levels
     return abs(last - others[-1]) > _FAR * abs(others[-1] - others[0])
 
 
-#: Depths this many times apart make numbers that cannot be compared; below the second nobody need care.
+#: Ratios of depths: above the first, scores are not comparable; below the second, the difference is negligible.
 _FAR_APART, _APART = 2.0, 1.1
-#: Shares of unjudged documents this far apart.
+#: Difference between shares of unjudged documents that suggests bias.
 _BIAS = 0.2
 
 
 class RunSummary(NamedTuple):
-    """What is kept of a run for the comparison with others."""
+    """Facts about a run for the comparison with others."""
 
     name: str
     tag: str | None
@@ -184,7 +184,7 @@ class RunSummary(NamedTuple):
 
 
 def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
-    """What only several runs side by side show: unequal chances, copies, and names that are the same."""
+    """Yield findings that need several runs: bias, different depths, copies, and equal tags."""
     shares = sorted((run for run in runs if run.hits), key=lambda run: (run.unjudged_share, run.name))
     if shares and not any(run.is_sparse for run in shares):
         least, most = shares[0], shares[-1]
@@ -197,7 +197,7 @@ def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
     count = sum(deep.usual_depth > _APART * run.usual_depth for run in runs)
     if count:
         severity: Severity = "warning" if deep.usual_depth >= _FAR_APART * shallow.usual_depth else "note"
-        example = f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents a query"
+        example = f"{shallow} {shallow.usual_depth:,}, {deep} {deep.usual_depth:,} documents per query"
         depth = str(max(1, shallow.usual_depth))
         yield Finding.of("different-depths", count, len(runs), example, severity=severity, depth=depth)
     alike: dict[str, list[bytes | str | None]] = {
@@ -208,7 +208,7 @@ def compare_runs(runs: Sequence[RunSummary]) -> Iterator[Finding]:
         for key in dict.fromkeys(key for key in keys if key is not None and keys.count(key) > 1):
             group = [str(run) for run, other in zip(runs, keys, strict=True) if other == key]
             names = ", ".join(group[:3]) + (", ..." if len(group) > 3 else "")
-            themselves = f" call themselves {printable(key, 32)}" if check == "equal-tags" else ""
+            themselves = f" have the tag {printable(key, 32)}" if check == "equal-tags" else ""
             yield Finding.of(check, len(group), len(runs), f"{names}{themselves}")
 
 
@@ -221,17 +221,17 @@ def examine(
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Examination:
-    """Everything suspicious about judgments and runs, before anything is scored.
+    """Find problems in judgments and runs before scoring.
 
-    Judgments, runs and ``columns`` are what :func:`gainful.evaluate` takes. Files that cannot be read raise an error as
-    there; what a policy would refuse, such as duplicates, is a finding. Judgments that are already prepared have to be
-    so under the lenient form of the policy. ``scale`` is the highest grade there can be.
+    Judgments, runs and ``columns`` are as in :func:`gainful.evaluate`. Unreadable files raise an error; problems that a
+    policy would refuse, such as duplicates, are findings. Prepared judgments must be prepared with the lenient form of
+    the policy. ``scale`` is the highest possible grade.
 
     >>> found = examine({"q1": {"d1": 1, "d2": 0}}, {"mine": {"q1": {"D1": 0.5, "D2": 0.25}}})
     >>> print(found.findings[0])
     serious: unmatched-documents in mine: 2 of 2, such as 'D1' in the run, 'd1' in the judgments
     >>> found.findings[0].remedy
-    '2 of 2 documents looked at match if case is ignored: write ids alike in both files.'
+    '2 of 2 sampled documents match if case is ignored: write IDs alike in both files.'
     """
     require_runs(runs, at_least_one=False)
     settled, called = Policy.of(policy), columns_by_side(columns)
@@ -248,7 +248,7 @@ def examine(
         seen = inspected.usual_depth, share, inspected.is_sparse, inspected.hits, inspected.fingerprint()
         return findings, RunSummary(name, inspected.places.tag, *seen)
 
-    # Streams are read here: a thread that waits for somebody else could not be interrupted.
+    # Read streams here: a thread waiting for another process could not be interrupted.
     opened = {name: RunSource.of(run, called["run"], name).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = 1 if any(run.ahead for run in opened.values()) else min(threads, len(tasks))

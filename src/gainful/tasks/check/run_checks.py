@@ -1,8 +1,7 @@
-"""A run's lists as the checks see them, and what may be wrong with their queries, documents, scores and ranks.
+"""Checks of a run: its queries, documents, scores and ranks.
 
-Lists come with what the core found remarkable about them and what they share with the judgments; places in the input
-are turned into what a person can look up: query, document and line. Of ids that match nowhere it is said what would
-make them meet.
+Uses the facts that the core collects about each list and its overlap with the judgments. Positions in the input become
+query, document and line for display. For IDs without a match, a change that would make them match is suggested.
 """
 
 from __future__ import annotations
@@ -24,13 +23,7 @@ from gainful.data.spans import credit_spans
 from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
-from gainful.notation import (
-    bytes_of_id,
-    lookalikes_of,
-    number_text,
-    printable,
-    text_of_id,
-)
+from gainful.notation import bytes_of_id, lookalikes_of, number_text, printable, text_of_id
 from gainful.policy import Policy
 from gainful.tasks.check import Finding, Severity, at_judgment, at_query, example_of, shown_id
 
@@ -38,17 +31,17 @@ _PIECE = 1 << 14
 
 
 class Row(NamedTuple):
-    """One row of a run as it was read."""
+    """One row of a run as read."""
 
     query: bytes
     document: bytes
     rank: str
     score: str
-    place: str  # the line or row, where there is one
+    place: str  # line or row, if known
 
 
 class TextPlaces:
-    """Looks up rows of a run by what the core calls their place: in TREC text, the offset of a line."""
+    """Access to rows of a run in TREC text by position, the offset of a line."""
 
     def __init__(self, data: Bytes) -> None:
         self._data = data
@@ -70,7 +63,6 @@ class TextPlaces:
         return None if fields is None else text_of_id(fields[5])
 
     def _lines(self, where: int) -> Iterator[list[bytes]]:
-        """The fields of the lines from an offset on; long lines and long lists are read in pieces."""
         rest = b""
         for at in range(where, self._data.size, _PIECE):
             lines = (rest + self._data[at : at + _PIECE].tobytes()).split(b"\n")
@@ -83,7 +75,7 @@ class TextPlaces:
 
 
 class RowPlaces:
-    """The same for a run that is in columns, where places are rows."""
+    """Access to rows of a run in columns by position, the row number."""
 
     tag: str | None = None
 
@@ -102,7 +94,7 @@ class RowPlaces:
 
 
 def at_row(row: Row, detail: str = "") -> str:
-    """A row of a run as an example, with something to say about it."""
+    """Return a row of a run as an example, with a detail."""
     return example_of(row.query, row.document, row.place, detail)
 
 
@@ -110,15 +102,15 @@ TOP = 10
 
 
 class InspectedRun:
-    """One run, list by list, ordered as the judgments' policy says; ``policy`` is the user's, as this run can carry it.
+    """One run, list by list, ordered by the judgments' policy; ``policy`` is the user's, adapted to this run.
 
-    ``lists``        what the core found remarkable about each list
-    ``counts``       the lists that make numbers: those with judgments (``is_judged``), or all when none has any
-    ``distinct``     different documents of each list, before depth; ``total`` those of all that count
+    ``lists``        facts from the core about each list
+    ``counts``       lists that affect scores: those with judgments (``is_judged``), or all if none has any
+    ``distinct``     different documents of each list, before depth; ``total`` over all lists that count
     ``hits``         retrieved documents that are judged, of ``possible_hits``
-    ``shown``        documents in the first ten of the judged lists; ``unjudged`` of them are unjudged
+    ``shown``        documents in the top 10 of the judged lists; ``unjudged`` of them are unjudged
     ``usual_depth``  median length of the lists that count
-    ``missing``      judged queries that the run does not answer, in byte order
+    ``missing``      judged queries that the run does not answer, sorted by ID
     """
 
     def __init__(
@@ -140,7 +132,7 @@ class InspectedRun:
             joined = join_text(judged, source, text, judged.policy, threads, progress, want_facts=True)
             self.places, self.has_scores = TextPlaces(text.data), True
         if joined["facts"] is None:
-            raise TypeError("the join was not asked for facts")
+            raise TypeError("the join returned no facts")
         self.policy, self.joined, self.lists = policy, joined, joined["facts"]
         self.by_score = policy.order == "score"
         self.size = len(self.lists["query_ids"])
@@ -150,7 +142,7 @@ class InspectedRun:
         self.total = int(self.distinct[self.counts].sum())
         self.usual_depth = int(np.median(self.lists["retrieved"][self.counts])) if self.counts.any() else 0
         self.missing = [judged.qrels.query_ids[i] for i in np.flatnonzero(~joined["answered"]).tolist()]
-        # Retrieved documents with a judgment, except those that the policy counts as unjudged.
+        # Retrieved documents with a judgment, except those that the policy treats as unjudged.
         is_hit = ~np.isnan(judged.grade[joined["hit_item"]])
         self.hits = _count(is_hit)
         self.possible_hits = int(np.minimum(np.diff(judged.item_offsets), joined["retrieved"]).sum())
@@ -160,11 +152,11 @@ class InspectedRun:
         self.is_sparse = len(judged.qrels) < TOP * len(judged.qrels.query_ids)
 
     def found(self, check: str, count: int, total: int, example: str, **otherwise: Any) -> Finding:
-        """A finding about this run; see :meth:`Finding.of`."""
+        """Return a finding about this run; see :meth:`Finding.of`."""
         return Finding.of(check, count, total, example, run=self.name, ties=self.policy.ties, **otherwise)
 
     def rows_at(self, lists: Bools, *places: str) -> list[Row]:
-        """The rows of the example that stands first in the input, among some lists."""
+        """Return the rows of the first example in the input, among some lists."""
         chosen = np.flatnonzero(lists)
         first = chosen[int(np.argmin(self.column(places[0])[chosen]))]
         return [self.places.row(int(self.column(place)[first])) for place in places]
@@ -174,31 +166,30 @@ class InspectedRun:
         return values
 
     def fingerprint(self) -> bytes:
-        """Equal for runs that have the same judged documents at the same ranks, and as many others."""
+        """Return a digest that is equal for runs with equal list lengths and the same judged documents and ranks."""
         digest = hashlib.blake2b(digest_size=16)
         for name in ("answered", "retrieved", "hit_offsets", "hit_rank", "hit_item"):
             digest.update(self.joined[name].tobytes())
         return digest.digest()
 
 
-#: Shares from which on something is worth a warning, or worth saying at all.
+#: Shares above which a finding is a warning, or is reported at all.
 _MANY_TIES, _SOME_TIES = 0.05, 0.01
 _MANY_SHORT, _SHORT = 0.1, 0.5
 _MANY_SELF = 0.05
 _MANY_UNJUDGED, _SOME_UNJUDGED = 0.5, 0.2
-#: A usual list of fewer documents than this is short itself.
+#: Lists are not reported as short if the usual length is below this.
 _USUAL = 4
-#: So many documents hardly come in rising order of scores by chance; where ranks say so, too, together in lists of at
-#: least the second.
+#: Minimum length of a list that is unlikely to have rising scores by chance; and if ranks confirm the order.
 _TELLING, _TELLING_RANKED = 5, 3
-#: The share of such lists from which on the scores of a run are the wrong way round.
+#: Minimum share of such lists for the scores of a run to count as reversed.
 _MOST = 0.8
-#: How many documents of a list show whether they have names or numbers.
+#: Documents per list inspected for names that are only positions.
 _NUMBERED = 20
 
 
 def check_documents(run: InspectedRun) -> Iterator[Finding]:
-    """Lists that are empty or short, and what their documents are: repeated, unjudged, the query itself."""
+    """Yield empty and short lists, repeated and unjudged documents, and queries that retrieve themselves."""
     lists, total = run.lists, _count(run.counts)
     empty = run.counts & (lists["rows"] == 0)
     if empty.any():
@@ -207,19 +198,19 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
     short = run.counts & (lists["rows"] > 0) & (lists["retrieved"] < _SHORT * run.usual_depth)
     if run.usual_depth >= _USUAL and short.any():
         shortest = int(np.argmin(np.where(short, lists["retrieved"], np.iinfo(np.int64).max)))
-        detail = f": {lists['retrieved'][shortest]:,} documents, usually {run.usual_depth:,}"
+        detail = f": {lists['retrieved'][shortest]:,} documents, median {run.usual_depth:,}"
         example, severity = at_query(lists["query_ids"][shortest], detail), _if_many(_count(short), _MANY_SHORT * total)
         yield run.found("short-lists", _count(short), total, example, severity=severity)
     repeats = lists["duplicates"]
     if repeats.any() and not run.policy.credits_chunks:
         later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
         example = at_row(later, " again" + (f" (first: {first.place})" if first.place else ""))
-        kept = {"severity": "note", "consequence": "duplicates=first keeps the best ranked of them."}
+        kept = {"severity": "note", "consequence": "duplicates=first keeps the best rank."}
         otherwise = kept if run.policy.duplicates == "first" else {}
         yield run.found("repeated-documents", int(repeats.sum()), int(lists["rows"].sum()), example, **otherwise)
     own = run.counts & (lists["self_rank"] > 0)
     own[[i for i in np.flatnonzero(own).tolist() if _is_numbered(run, i)]] = False
-    # Users and films have numbers, too: some are the same by chance.
+    # Users and items may have numbers, some of which are equal by coincidence.
     are_numbers = all(lists["query_ids"][i].isdigit() for i in np.flatnonzero(own).tolist())
     if own.any() and not (are_numbers and 2 * _count(own) < total):
         row, severity = run.rows_at(own, "self_at")[0], _if_many(_count(own), _MANY_SELF * total)
@@ -227,17 +218,17 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
     if run.hits and run.unjudged > _SOME_UNJUDGED * run.shown:
         severity, consequence = _if_many(run.unjudged, _MANY_UNJUDGED * run.shown), None
         if run.is_sparse:
-            # Where fewer than ten documents a query are judged, most of the first ten cannot be.
+            # If fewer than ten documents per query are judged, most of the top 10 must be unjudged.
             each = len(run.judged.qrels) / len(run.judged.qrels.query_ids)
             consequence = (
-                f"With {each:.1f} judgments per query most of the top 10 cannot be judged; relevant documents may be "
-                "among the unjudged ones."
+                f"With {each:.1f} judgments per query most of the top 10 must be unjudged and may "
+                "include relevant documents."
             )
             severity = "note"
         if (lists["unjudged_at"] >= 0).any():
             example = at_row(run.rows_at(lists["unjudged_at"] >= 0, "unjudged_at")[0])
         else:
-            # All have a judgment, but negative=unjudged says that some count as none.
+            # All have a judgment, but negative=unjudged treats some as unjudged.
             grade = run.judged.grade[run.joined["hit_item"]]
             item = run.joined["hit_item"][int(np.argmax(np.isnan(grade) & (run.joined["hit_rank"] <= TOP)))]
             example = at_judgment(run.judged.qrels, int(np.argmax(run.judged.item == item)))
@@ -245,7 +236,7 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
 
 
 def check_scores(run: InspectedRun) -> Iterator[Finding]:
-    """Scores that order lists the wrong way round, or do not order them at all."""
+    """Yield lists with reversed or constant scores, and tied documents."""
     lists, different = run.lists, _with_different_scores(run)
     reversed_ = _upside_down(run)
     if reversed_.any():
@@ -254,10 +245,10 @@ def check_scores(run: InspectedRun) -> Iterator[Finding]:
             row, other = run.rows_at(reversed_, "conflict_at", "conflict_with")
             example = at_row(row, f", rank {row.rank} has {row.score}, rank {other.rank} has {other.score}")
         else:
-            # Only the order of the file says so, which need not mean anything.
+            # Evidence from the order of the file only, which may not be meaningful.
             row = run.rows_at(reversed_, "first")[0]
             example = at_row(row, f" comes first with score {row.score}")
-            remedy = "If the best were meant to come first, negate the scores, or use --order input."
+            remedy = "If the best document comes first, negate the scores, or use --order input."
             otherwise = {"severity": "warning", "remedy": remedy}
         yield run.found("reversed-scores", _count(reversed_), _count(different), example, **otherwise)
     if not run.by_score:
@@ -266,9 +257,9 @@ def check_scores(run: InspectedRun) -> Iterator[Finding]:
     if constant.any():
         count, total = _count(constant), _count(run.counts & (run.distinct > 1))
         row = run.rows_at(constant, "tied_at")[0]
-        example = at_row(row, f", score {row.score} as all others")
+        example = at_row(row, f", score {row.score} like all others")
         yield run.found("constant-scores", count, total, example, severity="serious" if count == total else "warning")
-    rounded = f"scores=float32 makes ties of them, which ties={run.policy.ties} orders."
+    rounded = f"scores=float32 turns them into ties, which ties={run.policy.ties} orders."
     for check, fact, place, some, concerned, consequence in (
         ("tied-documents", "tied", "tied", _SOME_TIES * run.total, lists["constant"] == 0, None),
         ("float32-ties", "float32_tied", "float32", 0, True, rounded if run.policy.scores == "float32" else None),
@@ -288,7 +279,7 @@ def check_ranks(run: InspectedRun) -> Iterator[Finding]:
     if run.has_scores and conflicts.any():
         row, other = run.rows_at(conflicts > 0, "conflict_at", "conflict_with")
         example = at_row(row, f", rank {row.rank} has {row.score}, rank {other.rank} has {other.score}")
-        harmless = {"severity": "note", "consequence": f"order={order} does not go by the scores."}
+        harmless = {"severity": "note", "consequence": f"order={order} does not use the scores."}
         otherwise = {} if run.by_score else harmless
         yield run.found("rank-conflicts", int(conflicts.sum()), run.total, example, **otherwise)
     elif isinstance(run.places, RowPlaces) and not run.has_scores and run.places.run.has_ranks:
@@ -303,15 +294,15 @@ def check_ranks(run: InspectedRun) -> Iterator[Finding]:
                 run.total,
                 at_row(row, f", rank {row.rank}, comes after rank {before.rank}"),
                 severity="note" if wins == "ranks" else "warning",
-                consequence=f"Without scores, order={order} goes by the {wins}, not by the {loses}.",
-                remedy=f"Right if the system meant the {wins}; --order {way} goes by the {loses}.",
+                consequence=f"Without scores, order={order} uses the {wins} and ignores the {loses}.",
+                remedy=f"Correct if the {wins} are right; otherwise use --order {way} for the {loses}.",
             )
     ranked = run.counts & np.isfinite(lists["lowest_rank"])
     span = lists["highest_rank"] - lists["lowest_rank"] + 1
     uneven = ranked & (lists["duplicates"] == 0) & (span != run.distinct - lists["unranked"])
     consequence = None
     if run.policy.needs_rank:
-        consequence = "Only the order of ranks matters here; equal ones are broken by the ids of documents."
+        consequence = "Only the order of ranks matters here; ties are broken by document ID."
     for check, concerned in (("ranks-not-from-1", ranked & (lists["lowest_rank"] != 1)), ("uneven-ranks", uneven)):
         if concerned.any():
             first = int(np.flatnonzero(concerned)[0])
@@ -330,7 +321,7 @@ def _if_many(count: int, many: float) -> Severity:
 
 
 def _is_numbered(run: InspectedRun, one: int) -> bool:
-    """Whether documents are called by their places, as those of LETOR lines without names: such an id names nothing."""
+    """Whether document IDs are only positions, as for LETOR lines without names."""
     identifier = run.lists["query_ids"][one]
     if not identifier.isdigit() or len(identifier) > len(b"%d" % run.lists["rows"][one]):
         return False
@@ -343,7 +334,7 @@ def _with_different_scores(run: InspectedRun) -> Bools:
 
 
 def _upside_down(run: InspectedRun) -> Bools:
-    """The lists whose scores rise instead of falling, if most lists that are long enough to tell do; else none."""
+    """Return the lists with rising scores, if most lists of sufficient length rise; otherwise none."""
     distinct, lists = run.distinct, run.lists
     ranked = (lists["unranked"] == 0) & (lists["lowest_rank"] < lists["highest_rank"])
     telling = _with_different_scores(run) & (distinct >= np.where(ranked, _TELLING_RANKED, _TELLING))
@@ -354,21 +345,21 @@ def _upside_down(run: InspectedRun) -> Bools:
     return np.asarray(rising | (run.counts & ranked & (lists["reversed"] > 0)))
 
 
-#: How many ids of each side, and documents of how many lists, are compared for near misses.
+#: Number of IDs of each side, and of lists, sampled for near misses.
 _SAMPLE, _LISTS = 10_000, 1_000
-#: Judged documents found, of those that could be: below the first share near misses are looked for, below the second
-#: there is a warning anyway.
+#: Share of possible hits that are found: below the first, near misses are searched; below the second, a warning is
+#: given in any case.
 _FEW, _HARDLY_ANY = 0.05, 0.01
-#: Near misses must outnumber what matches as it is.
+#: Near misses must be this many times as frequent as exact matches.
 _MORE = 3
 _DONE_MISSING = {
-    "skip": "missing=skip leaves them out: the means of runs are then over different queries.",
+    "skip": "missing=skip omits them: means of runs may then cover different queries.",
     "error": "missing=error: gainful eval refuses the run.",
 }
 
 
 def check_queries(run: InspectedRun) -> Iterator[Finding]:
-    """Queries of the run without judgments, or none with any; and judged queries that the run does not answer."""
+    """Yield unmatched and extra queries of the run, and judged queries that it does not answer."""
     judged = run.judged.qrels.query_ids
     if not run.is_judged.any():
         found = run.lists["query_ids"]
@@ -390,7 +381,7 @@ def check_queries(run: InspectedRun) -> Iterator[Finding]:
             remedy=_alike(match, "queries"),
         )
     if extra:
-        # As long as all judged queries are answered this is a larger set of queries, of which some were judged.
+        # If all judged queries are answered, the run simply covers more queries.
         severity: Severity = "warning" if missing else "note"
         consequence = None
         if run.policy.extra == "error":
@@ -400,7 +391,7 @@ def check_queries(run: InspectedRun) -> Iterator[Finding]:
 
 
 def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None) -> Iterator[Finding]:
-    """Documents that would not match either, if queries were written alike; none where they are quite unlike."""
+    """Yield documents that would not match even if query IDs did, unless the IDs are not similar at all."""
     is_filled, judged_ids = run.lists["rows"] > 0, run.judged.qrels.query_ids
     lists, of_judged = np.flatnonzero(is_filled), np.arange(len(judged_ids))
     if queries:
@@ -420,13 +411,13 @@ def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None)
         total,
         _pair(match),
         severity="serious" if unlike == total else "warning",
-        consequence="Were the queries written alike, hardly anything that the run retrieved would be judged.",
+        consequence="Even with matching query IDs, almost no retrieved document would be judged.",
         remedy=_alike(match, "documents"),
     )
 
 
 def check_ids(run: InspectedRun) -> Iterator[Finding]:
-    """Documents of which hardly any is judged, and judged documents that are several in one."""
+    """Yield findings about documents that are hardly ever judged, and about judged IDs made of several IDs."""
     lists = np.flatnonzero(run.is_judged & (run.lists["rows"] > 0))
     if not lists.size:
         return
@@ -436,10 +427,10 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
         if match or run.hits <= _HARDLY_ANY * run.possible_hits:
             otherwise: dict[str, str | None] = {"remedy": _alike(match, "documents")}
             if run.hits:
-                consequence = "Hardly anything that the run retrieved is judged: scores say little."
+                consequence = "Almost no retrieved document is judged: scores are unreliable."
                 otherwise |= {"severity": "warning", "consequence": consequence}
             if (alike := chunks_of(found, judged)) is not None:
-                chunks = f"Chunks and documents? {alike[0].upper()}{alike[1:]}."
+                chunks = f"The run may contain chunks of judged documents: {alike}."
                 otherwise["remedy"] = f"{otherwise['remedy']} {chunks}" if match else chunks
             example = _pair(match) if match else _unlike(found[0], judged[0])
             yield run.found("unmatched-documents", run.total - run.hits, run.total, example, **otherwise)
@@ -455,7 +446,7 @@ def check_ids(run: InspectedRun) -> Iterator[Finding]:
 
 
 def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
-    """What makes ids match, if that is more than match as they are."""
+    """Return the change that makes IDs match, if it gives more matches than there are."""
     if not found or not wanted:
         return None
     some = ([text_of_id(ids[i]) for i in _evenly_spaced(len(ids), _SAMPLE)] for ids in (found, wanted))
@@ -464,12 +455,10 @@ def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | No
 
 
 def _evenly_spaced(size: int, most: int) -> list[int]:
-    """Positions from the first to the last, evenly apart, no more than there may be."""
     return np.linspace(0, size - 1, min(size, most)).astype(int).tolist() if size else []
 
 
 def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[list[bytes], list[bytes]]:
-    """A sample of what some lists retrieved, and one of what is judged for some queries."""
     chosen: Ints = lists[_evenly_spaced(lists.size, _LISTS)]
     each = max(1, _SAMPLE // max(1, chosen.size))
     found = [document for i in chosen for document in run.places.documents(int(run.lists["first"][i]), each)]
@@ -493,4 +482,4 @@ def _pair(match: NearMiss) -> str:
 def _alike(match: NearMiss | None, what: str) -> str | None:
     if match is None:
         return None
-    return f"{match.count:,} of {match.total:,} {what} looked at match {match.how}: write ids alike in both files."
+    return f"{match.count:,} of {match.total:,} sampled {what} match {match.how}: write IDs alike in both files."

@@ -1,4 +1,4 @@
-"""Pairs without a p, as pages: probabilities of worse, equivalent and better, and intervals watched query by query."""
+"""Comparisons of pairs without p: posterior probabilities, and sequential intervals."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from gainful.tasks.score_questions import BeliefOptions, SequenceOptions
 
 _POINTS, _REACH = 121, 4.5
 _CHECKPOINTS = 10
-_MOST_PAIRS = 100  # that are watched at once
+_MOST_PAIRS = 100  # of a sequential comparison
 _VALID = "valid however often you look"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BeliefComparison(Comparison):
-    """The posteriors of pairs of systems, by measure."""
+    """The posterior distributions of pairs of systems, by measure."""
 
     asked: BeliefOptions
     posteriors: Mapping[str, tuple[Posterior, ...]]
@@ -64,31 +64,28 @@ class BeliefComparison(Comparison):
                 parts.append(posterior_sentence(first))
             else:
                 counts, baseline = Counter(result.verdict for result in results), common_baseline(results)
-                decided, equivalent, open_ = (
-                    counts["better"] + counts["worse"],
-                    counts["equivalent"],
-                    counts["inconclusive"],
-                )
+                decided, equivalent = counts["better"] + counts["worse"], counts["equivalent"]
                 of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
                 parts.append(
-                    f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
+                    f"{first.measure}: in {decided:,} of {len(results):,} {of}, one system is better by more than "
                     f"{within} with probability {level} or more "
                     f"({units_text(first.n, first.left_out, first.unit, lacking)})"
-                    + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
-                    + (f"; {open_:,} are undecided" if open_ else "")
+                    + (f"; {equivalent:,} are equivalent" if equivalent else "")
+                    + (f"; {counts['inconclusive']:,} are inconclusive" if counts["inconclusive"] else "")
                     + "."
                 )
             columns = (
                 Column(
-                    f"{level_text(first.interval)} interval",
+                    f"{level_text(first.interval)} credible interval",
                     get=lambda each: interval_text(each.interval, places) if each.probabilities else "-",
                 ),
                 *(Column(name, get=partial(chance, name)) for name in ("worse", "equivalent", "better")),
                 Column("verdict", get=lambda each: each.verdict if each.probabilities else "all differences are equal"),
             )
             notes = (
-                f"worse, better: by more than {within}; equivalent: within {within}; verdict: what has {level} or more",
-                f"posterior: Student's t, {first.df} degrees of freedom, prior p(mean, sd) ~ 1 / sd",
+                f"Worse, better: by more than {within}; equivalent: within {within}; verdict: probability {level} or "
+                "more.",
+                f"Posterior: Student's t, {first.df} degrees of freedom, prior p(mean, sd) ~ 1 / sd.",
             )
             parts.append(table_of_pairs("Probabilities", results, columns, notes, places, self.asked.most_shown))
         rules = Rule(f"-{within}", x=-margin), Rule(within, x=margin)
@@ -98,7 +95,7 @@ class BeliefComparison(Comparison):
             reach = _REACH * found.scale
             x = [found.difference + reach * (2 * i / (_POINTS - 1) - 1) for i in range(_POINTS)]
             line = Line("posterior", tuple(x), tuple(found.density(value) for value in x))
-            title = f"{found.measure}: the mean difference {a} - {b}"
+            title = f"{found.measure}: mean difference {a} - {b}"
             caption = f"Between the lines at -{within} and {within}: equivalent."
             parts.append(Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption))
         elif any(result.probabilities for result in primary):
@@ -119,10 +116,9 @@ class BeliefComparison(Comparison):
             *head(numbers, for_machines=True),
         )
         parts.append(Table.of(record, everything, title="posteriors"))
-        said = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
+        caveats = ["probabilities depend on the prior; unlike a test, they do not bound the share of wrong verdicts"]
         if len(everything) > 1:
-            many = count_of(len(everything), "comparison")
-            said.append(f"{many}, each by itself; nothing is corrected for their number")
+            caveats.append(f"{count_of(len(everything), 'comparison')}, not corrected for their number")
         header: dict[str, object] = {
             "test": "bayes",
             "prior": "p(mean, sd) ~ 1 / sd",
@@ -131,13 +127,13 @@ class BeliefComparison(Comparison):
             "margin": margin,
             "queries_left_out": {name: results[0].left_out for name, results in self.posteriors.items()},
         }
-        return Page("compare", tuple(parts), (*said, *self.scores.conventions), header)
+        return Page("compare", tuple(parts), (*caveats, *self.scores.conventions), header)
 
 
 @warns
 @question(BeliefOptions)
 def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
-    """The probabilities that a system is worse, equivalent within ``margin``, and better, in place of a p.
+    """Estimate the probabilities that systems are worse, equivalent within ``margin``, and better.
 
     >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
@@ -149,34 +145,32 @@ def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
     margin = asked.margin
     if margin is None:
         raise UsageError(
-            "margin: expected with the test bayes the difference below which systems count as equal, found none",
-            f"{option('margin', 0.01)} says which differences matter: that means are exactly equal has no probability",
+            "test bayes requires a margin, within which systems are equivalent",
+            f"{option('margin', 0.01)} sets it; exactly equal means would have probability 0",
         )
     found = {
         name: tuple(posterior(matrix, a, b, margin, asked.alpha) for a, b in compared_pairs(matrix, asked))
-        for name, matrix in _unweighted(scores, "bayes").items()
+        for name, matrix in _unweighted(scores, "test bayes").items()
     }
     return BeliefComparison(scores, asked, found)
 
 
-def _unweighted(scores: Scores, what: str) -> Mapping[str, ScoreMatrix]:
-    """The scores of every measure, in which all queries have to count the same."""
+def _unweighted(scores: Scores, comparison: str) -> Mapping[str, ScoreMatrix]:
+    """Return the score matrices by measure; weights are refused."""
     matrices = paired_matrices(scores)
     if any(matrix.weights is not None for matrix in matrices.values()):
-        raise UsageError(f"weights: have no meaning with {what}", "maxt has them")
+        raise UsageError(f"weights cannot be used with {comparison}", "maxt supports them")
     return matrices
 
 
 def posterior_sentence(found: Posterior) -> str:
-    """The answer with its probability, then the other two, then what they are made of."""
+    """Summarise a posterior: the verdict with all probabilities, the difference and its interval."""
     a, b = (printable(name, 40) for name in found.names)
     queries = units_text(found.n, found.left_out, found.unit, zip(found.names, found.unanswered, strict=True))
     if found.probabilities is None:
         if not found.difference:
-            return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
-        return (
-            f"{a} and {b} differ by {found.difference:g} {found.measure} on every one of {queries}: no spread to go by."
-        )
+            return f"{a} and {b} have the same {found.measure} on each of {queries}: there is nothing to compare."
+        return f"{a} and {b} differ by {found.difference:g} {found.measure} on each of {queries}, without variation."
     by = f"{number_text(found.margin)} {found.measure}"
     worse, equivalent, better = map(chance_text, found.probabilities)
     more = f"by more than {by}"
@@ -185,8 +179,8 @@ def posterior_sentence(found: Posterior) -> str:
         "worse": f"{a} is worse than {b} {more} with probability {worse} (equivalent: {equivalent}, better: {better})",
         "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
         f"(better: {better}, worse: {worse})",
-        "inconclusive": f"Undecided whether {a} and {b} differ {more}: {a} is better with "
-        f"probability {better}, equivalent with {equivalent}, worse with {worse}",
+        "inconclusive": f"It is inconclusive whether {a} and {b} differ {more}: {a} is better with probability "
+        f"{better}, equivalent with {equivalent}, worse with {worse}",
     }
     places = places_for(found.difference)
     interval = f"{level_text(found.interval)} credible interval {interval_text(found.interval, places)}"
@@ -194,7 +188,7 @@ def posterior_sentence(found: Posterior) -> str:
 
 
 def chance_text(probability: float) -> str:
-    """A probability with two places; what is not certain is never printed as 0 or 1.
+    """Format a probability with two decimals, never as 0 or 1.
 
     >>> chance_text(0.971), chance_text(0.0004), chance_text(0.9996)
     ('0.97', '< 0.01', '> 0.99')
@@ -206,7 +200,7 @@ def chance_text(probability: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SequenceComparison(Comparison):
-    """Pairs of systems watched query by query, by measure."""
+    """The sequential comparisons of pairs of systems, by measure."""
 
     asked: SequenceOptions
     sequences: Mapping[str, tuple[ConfidenceSequence, ...]]
@@ -218,33 +212,31 @@ class SequenceComparison(Comparison):
             Column("interval", get=lambda each: interval_text(each.interval, places)),
             *head("significant after # ← significant_after | verdict"),
         )
-        charts: list[Table | Chart | str] = []  # that of the primary measure is drawn
-        note = f"significant after: how many {all_units} until 0 was first outside the interval"
+        charts: list[Table | Chart | str] = []  # only the first, of the primary measure, is shown
+        note = f"Significant after: number of {all_units} until the interval first excluded 0."
         for name, results in self.sequences.items():
-            first, told = results[0], sum(each.verdict != "inconclusive" for each in results)
+            first, count = results[0], sum(each.verdict != "inconclusive" for each in results)
             if len(results) == 1:
                 sentence, steps, path = _watched(first, places)
                 parts += [sentence, steps]
                 charts.append(path)
                 continue
-            baseline, rest, lacking = common_baseline(results), len(results) - told, self.matrices[name].unanswered
+            baseline, rest, lacking = common_baseline(results), len(results) - count, self.matrices[name].unanswered
             of = count_of(len(results), "system" if baseline else "pair")
             of += f" from {printable(baseline, 40)}" if baseline else ""
             shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
             parts.append(
                 f"{first.measure} after {units_text(first.n, first.left_out, first.unit, lacking.items())}. "
-                f"Significantly different: {told:,} of {of} "
-                f"({level_text(first.interval)} for all together, {_VALID}){shown}."
+                f"Significantly different: {count:,} of {of} "
+                f"(simultaneous {level_text(first.interval)} intervals, {_VALID}){shown}."
             )
             parts.append(table_of_pairs("Differences", results, columns, (note,), places, self.asked.most_shown))
         if len(primary) == 1:
             parts.append(charts[0])
         else:
-            significant_after = [
-                "" if each.significant_after is None else str(each.significant_after) for each in primary
-            ]
+            texts = ["" if each.significant_after is None else str(each.significant_after) for each in primary]
             lines = f"limits after all {all_units}"
-            parts.append(interval_chart(primary, significant_after, "significant after", (Rule("", x=0.0),), lines))
+            parts.append(interval_chart(primary, texts, "significant after", (Rule("", x=0.0),), lines))
         everything = [each for results in self.sequences.values() for each in results]
         role = "baseline" if common_baseline(everything) else "other"
         names = (
@@ -260,11 +252,11 @@ class SequenceComparison(Comparison):
         ]
         parts.append(Table(head(names, for_machines=True), every_step, "steps"))
         first = primary[0]
-        notes = [f"{all_units} in the order of --arrival, else of their ids; it must not depend on the scores"]
+        notes = [f"{all_units} in order of --arrival, by default of IDs; the order must not depend on the scores"]
         if first.pairs > 1:
             level = number_text(float(f"{first.alpha / first.pairs:.3g}"))
-            notes.append(f"{first.pairs:,} pairs, each at {level}: all limits at all times hold together")
-        notes += self.secondary_notes(", each by itself")
+            notes.append(f"{first.pairs:,} pairs, each at level {level}: all intervals hold simultaneously")
+        notes += self.secondary_notes(" (not corrected)")
         header: dict[str, object] = {
             "sequential": True,
             "primary": self.primary,
@@ -278,10 +270,9 @@ class SequenceComparison(Comparison):
 @warns
 @question(SequenceOptions)
 def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
-    """Intervals of differences that hold after every query, however often one looks; of bounded measures.
+    """Compare systems by intervals that are valid after every query, however often one looks, for bounded measures.
 
-    ``arrival`` is the order in which queries came, or a file that has it; otherwise they come in the order of their
-    ids.
+    ``arrival`` is the order of queries, or a file with it; by default the order of their IDs.
 
     >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]})
@@ -299,14 +290,14 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
             for query in matrix.queries:
                 if query not in places:
                     raise InputError(
-                        f"arrival: expected every query of {matrix.origin}, found no '{printable(query)}'",
-                        "a file has a line a query, its id first, as judgments do, too",
+                        f"arrival: query '{printable(query)}' of {matrix.origin} is missing",
+                        "each line begins with a query ID, as in judgments",
                     )
             rows.sort(key=[places[query] for query in matrix.queries].__getitem__)
         if len(pairs) > _MOST_PAIRS:
             raise UsageError(
                 f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}",
-                f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
+                f"each pair widens all intervals; select pairs with {option('baseline')} or {option('pairs')}",
             )
         found[name] = tuple(
             confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=asked.alpha, pairs=len(pairs)) for a, b in pairs
@@ -315,19 +306,17 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
 
 
 def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | str]:
-    """Of one pair: what can be told by now, the limits and since when, some steps on the way, and their path."""
+    """Yield the conclusion for one pair, a table of intermediate steps, and a plot."""
     a, b = (printable(name, 40) for name in found.names)
     lacking, digits = zip(found.names, found.unanswered, strict=True), places_for(found.difference)
     queries = units_text(found.n, found.left_out, found.unit, lacking)
     level, all_units = level_text(found.interval), plural_of(found.unit)
-    limits = (
-        f"{level} interval {interval_text(found.interval, digits)}, {_VALID}; mean difference "
-        f"{found.difference:.{digits}f}"
-    )
+    interval = f"{level} interval {interval_text(found.interval, digits)}, {_VALID}"
+    limits = f"{interval}; mean difference {found.difference:.{digits}f}"
     if found.is_empty:
         yield (
-            f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
-            f"the {all_units} depends on the scores, or this is the rare case ({number_text(found.alpha)}) of a miss."
+            f"After {queries}, every difference between {a} and {b} is excluded, so there is no verdict: the order of "
+            f"the {all_units} depends on the scores, or the interval missed (probability {number_text(found.alpha)})."
         )
     elif found.significant_after is None:
         yield f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
@@ -341,20 +330,21 @@ def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | 
         wanted.add(found.looks.index(found.significant_after))
     rows: list[tuple[Cell, ...]] = []
     for i in sorted(wanted):
-        is_told = found.lows[i] > 0 or found.highs[i] < 0
+        excludes_0 = found.lows[i] > 0 or found.highs[i] < 0
         between = limits_text(found.lows[i], found.highs[i], places)
-        rows.append((found.looks[i], found.means[i], between, "outside" if is_told else "inside"))
-    columns = head(f"{all_units} # | difference .{places} | {level} interval | 0 is")
-    what = f"{found.unit.capitalize()} by {found.unit}, {found.measure}{direction_text(found.better)}"
-    yield Table(columns, rows, f"{what}: {' - '.join(found.names)}", for_people=True)
-    # The path begins where the limits say something.
+        rows.append((found.looks[i], found.means[i], between, "yes" if excludes_0 else ""))
+    columns = head(f"{all_units} # | difference .{places} | {level} interval | excludes 0")
+    measure = f"{found.measure}{direction_text(found.better)}"
+    title = f"{found.unit.capitalize()} by {found.unit}: {' - '.join(found.names)}, {measure}"
+    yield Table(columns, rows, title, for_people=True)
+    # The first intervals are too wide to be informative.
     widest = found.highs[0] - found.lows[0]
     begin = next((i for i, low in enumerate(found.lows) if found.highs[i] - low <= widest / 2), 0)
     x = tuple(float(look) for look in found.looks[begin:])
     lows, highs = found.lows[begin:], found.highs[begin:]
     lines = (
         Line("mean difference", x, found.means[begin:], band=Band(x, lows, highs)),
-        # A band is seen in figures only.
+        # Lines, because only figures draw a band.
         Line(f"{level} limits", x, lows, "guide"),
         Line("", x, highs, "guide"),
     )

@@ -1,4 +1,4 @@
-"""Two factors of systems, as a page: what each does, what they do together, the means of their levels, and a plot."""
+"""Comparison of systems by two factors: main effects, interaction, means of levels, and an interaction plot."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FactorComparison(Comparison):
 @warns
 @question(FactorOptions)
 def compare_factors(asked: FactorOptions) -> FactorComparison:
-    """The effects of two ``factors`` of systems, each with a level by system, or a table of these.
+    """Test the effects of two ``factors`` of systems, given as levels by system or as a table.
 
     >>> from gainful import ScoreMatrix
     >>> scores = ScoreMatrix.of("RR", {"a": [1, 0.5, 0.2], "b": [0.5, 0.2, 0.1], "c": [1, 1, 0.2], "d": [0.2, 0.1, 0]})
@@ -56,7 +56,7 @@ def compare_factors(asked: FactorOptions) -> FactorComparison:
     ('stemmer', 'model')
     """
     if asked.factors is None:
-        raise UsageError("factors: expected two factors of systems, found none")
+        raise UsageError("factors: two factors of systems are required")
     scores = Scores.of(asked.scores)
     factors = asked.factors if isinstance(asked.factors, Mapping) else read_factors(asked.factors)
     found = {}
@@ -68,17 +68,15 @@ def compare_factors(asked: FactorOptions) -> FactorComparison:
 
 
 def read_factors(source: object) -> dict[str, dict[str, str]]:
-    """By factor the level of every system: a table whose first column names systems."""
+    """Read the level of each system by factor, from a table whose first column names systems."""
     path = source if isinstance(source, (str, PathLike)) else "factors"
     records = read_records(source, str(path), ("system", "run", "name"))
     names = [next(iter(record.values.values()), "") for record in records]
     if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
-        raise InputError(
-            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
-        )
+        raise InputError(f"{path}: expected a table with a header: the system, then the factors", "fill every cell")
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"{path}: expected every system once, found '{printable(str(twice))}' twice")
+        raise InputError(f"{path}: duplicate system '{printable(str(twice))}'")
     return {
         factor: {str(name): str(each.values[factor]) for name, each in zip(names, records, strict=True)}
         for factor in list(records[0].values)[1:]
@@ -86,7 +84,7 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
 
 
 def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) -> Iterator[Table | Chart | str]:
-    """By one measure: sentences, the effects, the means of levels and combinations, and a plot of these."""
+    """Yield the parts for one measure: sentences, effects, means of levels and combinations, and a plot."""
 
     def p_text(p: float) -> str:
         text = p_words(p, result.least_p)
@@ -98,11 +96,11 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
     sentences = [f"{result.measure} of {systems} by {one} and {other}, {over}."]
     if both < result.alpha:
         sentences.append(
-            f"The effect of {one} depends on {other} (interaction {p_text(both)}): read the means of their "
-            "combinations, not those of one factor."
+            f"The effect of {one} depends on {other} (interaction {p_text(both)}): compare the means of combinations, "
+            "not of single factors."
         )
     else:
-        sentences.append(f"No interaction of {one} and {other} was shown ({p_text(both)}).")
+        sentences.append(f"No interaction between {one} and {other} was shown ({p_text(both)}).")
     for factor, name in enumerate((one, other)):
         p = result.effects[factor].p
         by_level = [(result.mean(factor, level), printable(level, 40)) for level in result.levels[factor]]
@@ -114,9 +112,7 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
             else f"{name} matters ({p_text(p)}): {best} is {abs(highest - lowest):.3f} ahead of {worst} on average."
         )
     yield " ".join(sentences)
-    names = (
-        f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3 | p by F | p by flips | share .3"
-    )
+    sums = f"source | sum of squares .{places} | df # | mean square .{places + 2} | F .3"
     effects: list[tuple[Cell, ...]] = []
     for source, effect, p, share in result.effects:
         shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
@@ -126,13 +122,13 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
         text = "" if within.p is None else p_words(within.p)
         effects.append(("systems of one combination", *within[:4], text, "", None, within.p, None))
     effects.append(("residual", *result.residual[:3], None, "", "", None, None, None))
-    draws = f"all {result.draws:,} flips" if result.is_enumerated else f"{result.draws:,} flips, seed {result.seed}"
+    draws = f"all {result.draws:,}" if result.is_enumerated else f"{result.draws:,}, seed {result.seed}"
     notes = [
-        f"p by F: against the residual of systems and {plural_of(result.unit)}, which are blocks",
-        f"p by flips of their contrasts: {draws}; the sentences go by it",
-        "each factor after the other, the interaction after both; share: partial eta squared",
+        f"p by F: tested against the interaction of systems and {plural_of(result.unit)} (blocks).",
+        f"p by flips: random sign flips of per-{result.unit} contrasts ({draws}); the sentences use this p.",
+        "Each factor is adjusted for the other, the interaction for both; share: partial eta squared.",
     ]
-    columns = (*head(names), *head("p_f . | p_flips .", for_machines=True))
+    columns = (*head(f"{sums} | p by F | p by flips | share .3"), *head("p_f . | p_flips .", for_machines=True))
     yield Table(columns, effects, f"Effects, {result.measure}", tuple(notes))
     cells = {cell.levels: cell for cell in result.cells}
     means: list[tuple[Cell, ...]] = [
@@ -143,9 +139,9 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
     ]
     means += [(level, "(all)", "", result.mean(0, level)) for level in result.levels[0]]
     means += [("(all)", level, "", result.mean(1, level)) for level in result.levels[1]]
-    notes = ["(all): the mean of the combinations, each counted once"]
+    notes = ["(all): mean of the combinations, each counted once."]
     if result.is_averaged:
-        notes.append("combinations have more and fewer systems: the tests, too, are of each combination's mean")
+        notes.append("Combinations differ in their number of systems: the tests also use the mean of each combination.")
     columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {result.measure}", "number", places))
     yield Table(columns, means, f"Means, {result.measure}", tuple(notes))
     numbered = list(enumerate(result.levels[0], 1))
@@ -155,5 +151,5 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
         lines.append(Line(other, tuple(x for x, _ in points), tuple(y for _, y in points)))
     ticks = tuple((float(i), printable(level, 20)) for i, level in numbered)
     x = Axis(result.factors[0], 0.75, len(numbered) + 0.25, ticks=ticks)
-    title = f"{result.measure} by {result.factors[0]}, a line for each {result.factors[1]}"
+    title = f"{result.measure} by {result.factors[0]}, one line per {result.factors[1]}"
     yield Plot(title, x, Axis(f"mean {result.measure}"), tuple(lines), caption="Parallel lines: no interaction.")

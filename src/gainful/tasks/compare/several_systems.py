@@ -1,4 +1,4 @@
-"""Several systems on the same queries: who may be the best, how far apart systems must be, and every pair."""
+"""Comparison of several systems on the same queries: which could be best, critical differences, and all pairs."""
 
 from __future__ import annotations
 
@@ -38,14 +38,7 @@ from gainful.tasks.compare import (
     means_table,
     paired_matrices,
 )
-from gainful.tasks.compare.compare_words import (
-    anova_columns,
-    gap_text,
-    limits_text,
-    p_words,
-    places_text,
-    units_text,
-)
+from gainful.tasks.compare.compare_words import anova_columns, gap_text, limits_text, p_words, places_text, units_text
 from gainful.tasks.compare.two_systems import Segments, compare_segments, difference_plot, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
@@ -58,10 +51,9 @@ _EFFECT = "Effect size: difference / residual SD; unadjusted noncentral-t 95% CI
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemsComparison(PairedComparison):
-    """Several systems by measure, p corrected for the number of pairs.
+    """The comparison of several systems, by measure, with p corrected for the number of pairs.
 
-    ``compared`` are the scores that were tested, ``groups`` the comparisons of the groups of systems that were named,
-    ``segments`` those of groups of queries.
+    ``compared`` are the scores tested, ``groups`` comparisons of groups of systems, ``segments`` of groups of queries.
     """
 
     charts: ClassVar = CHARTS_OF_SYSTEMS
@@ -77,7 +69,7 @@ class SystemsComparison(PairedComparison):
 
     @property
     def shown_pairs(self) -> tuple[tuple[str, str], ...] | None:
-        """The pairs to print: those named, or all with a baseline that the procedure does not use; None for all."""
+        """The pairs named, or all with a baseline that the procedure does not use; None for all pairs."""
         if self.asked.all_pairs:
             return None
         baseline = self.asked.baseline
@@ -87,24 +79,24 @@ class SystemsComparison(PairedComparison):
 
     @property
     def against(self) -> list[tuple[str, str]]:
-        """Of which systems the queries are looked at: the pairs named, or each and the baseline, or the best system."""
+        """The pairs shown query by query: those named, or each system with the baseline or the best system."""
         best_first = self.compared[self.primary].best_first
         other = self.asked.baseline or best_first[0]
         return list(self.asked.pairs) or [(system, other) for system in best_first if system != other]
 
     @property
     def by_query(self) -> ScoreMatrix:
-        """The scores of the queries by the primary measure, without their weights."""
+        """The unweighted scores of queries by the primary measure."""
         return self.scores.matrices[self.primary].select(queries=self.compared[self.primary].queries)
 
     def whole_page(self, show: ShowOptions) -> Page:
         charts = show.chart or ("leaderboard",)
         for result in self.systems.values() if "critical" in charts else ():
-            # Bars over systems that are not significantly different are true only where one number decides.
+            # Bars over systems that do not differ significantly require one threshold for all pairs.
             if not result.is_single_threshold:
                 raise UsageError(
                     "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
-                    f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
+                    f"{result.family.correction}" + (" with a baseline" if result.family.baseline else ""),
                     "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
                 )
         parts: list[Table | Chart | Detail | str] = []
@@ -146,9 +138,9 @@ class SystemsComparison(PairedComparison):
         is_one = self.asked.family == "all"
         families = "one family" if is_one or not several else f"{len(sizes)} families"
         counted = f" ({' + '.join(f'{size:,}' for size in sizes)})" if several else ""
-        by_itself = ", each corrected by itself" if several and not is_one else ""
+        separately = ", corrected separately" if several and not is_one else ""
         notes += self.secondary_notes()
-        notes += [f"{count_of(sum(sizes), 'test')} in {families}{counted}{by_itself}"] if several else []
+        notes += [f"{count_of(sum(sizes), 'test')} in {families}{counted}{separately}"] if several else []
         header = {
             "systems": list(first.systems),
             "baseline": first.baseline,
@@ -188,8 +180,8 @@ class SystemsComparison(PairedComparison):
 def compare_several(asked: SystemsOptions) -> SystemsComparison:
     """Compare all pairs of systems on the same queries, or each with ``baseline``, corrected for their number.
 
-    ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
-    :data:`gainful.stats.catalogues.CORRECTIONS`; ``family="all"`` makes one family of all measures. ``groups`` of
+    ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (for maxt and anova) one of
+    :data:`gainful.stats.catalogues.CORRECTIONS`; ``family="all"`` corrects for all measures together. ``groups`` of
     systems are compared by the ranks of their means.
 
     >>> from gainful import ScoreMatrix
@@ -203,21 +195,21 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
     check_pairs(asked.pairs, systems)
     groups = asked.groups if isinstance(asked.groups, Mapping) else read_groups(asked.groups)
     if len(groups) == 1:
-        raise UsageError("groups: expected at least 2, found 1")
+        raise UsageError("groups: expected at least two groups, found one")
     seen: set[str] = set()
     for member in (member for members in groups.values() for member in members):
         if member not in systems:
             raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
         if member in seen:
-            raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+            raise UsageError(f"groups: system '{printable(member)}' is in more than one group")
         seen.add(member)
     if any(matrix.weights is not None for matrix in matrices.values()):
         refused = {"groups": groups, "correction": asked.correction, "family": asked.family != "each"}
         for name, value in refused.items():
             if value:
-                raise UsageError(f"{name}: has no meaning with weights")
+                raise UsageError(f"{name} cannot be used with weights")
         if (asked.procedure or "maxt") != "maxt":
-            raise UsageError(f"weights: have no meaning with {asked.procedure}", "maxt has them")
+            raise UsageError(f"weights cannot be used with {asked.procedure}", "maxt supports them")
     plan = SystemsPlan(
         asked.procedure or "maxt",
         asked.baseline,
@@ -249,7 +241,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
 
 
 def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Groups of systems from ``NAME=a,b,c`` texts, or from files with a line each, where ``#`` begins a comment.
+    """Read groups of systems from ``NAME=a,b,c`` texts, or from files with one per line and ``#`` for comments.
 
     >>> read_groups(["old=a,b", "new=c"])
     {'old': ('a', 'b'), 'new': ('c',)}
@@ -269,7 +261,7 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if not equals or not name or not all(parts):
             raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(line)}'")
         if name in found:
-            raise UsageError(f"groups: expected every name once, found '{printable(name)}' twice")
+            raise UsageError(f"groups: duplicate group '{printable(name)}'")
         found[name] = parts
     return found
 
@@ -277,7 +269,7 @@ def read_groups(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def _measure_parts(
     found: SystemsComparison, name: str, result: SystemsResult, show: ShowOptions
 ) -> Iterator[Table | Chart | str]:
-    """By one measure: sentences, tables of the procedure's own, the leaderboard, pairs, and groups of systems."""
+    """Yield the parts for one measure: sentences, tables of the procedure, leaderboard, pairs, groups of systems."""
     family, pairs, places = result.family, found.shown_pairs, show.places
     all_units, measure = plural_of(family.unit), family.measure
     yield " ".join(conclusions(result, places))
@@ -285,13 +277,13 @@ def _measure_parts(
         table, spread, notes = result.anova, result.anova.spread, []
         if table.corrected_p is not None:
             corrected = p_words(table.corrected_p)
-            notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {corrected}")
+            notes.append(f"Greenhouse-Geisser correction: epsilon {table.epsilon:.3f}, p of systems {corrected}.")
         if spread is not None:
             notes.append(
-                f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95% of the pairs), "
-                f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
+                f"SD of paired differences: {spread.low:.4f} to {spread.high:.4f} (5th to 95th percentile of pairs), "
+                f"median {spread.median:.4f}; the model assumes {spread.pooled:.4f} for all pairs."
             )
-        notes.append(f"what a {family.unit} does to one system only is in the residual")
+        notes.append(f"The residual includes interactions of systems and {all_units}.")
         sources = (("systems", table.systems), (all_units, table.queries), ("residual", table.residual))
         title = f"Two-way analysis of variance of {measure}"
         yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
@@ -302,15 +294,13 @@ def _measure_parts(
             ("Iman-Davenport F", ranks.f, f"{df}, {rest}", p_words(ranks.p), ranks.p),
         ]
         columns = (*head("test | statistic . | df | p"), *head("p value .", for_machines=True))
-        note = (
-            f"Kendall's W {ranks.w:.4f}: 0 if {all_units} order systems at random, 1 if all alike; corrected for ties"
-        )
+        note = f"Kendall's W: {ranks.w:.4f} (0: random order per {family.unit}, 1: the same order), corrected for ties."
         yield Table(columns, rows, f"Ranks within {all_units}, {measure}", (note,))
     board, is_of_all = leaderboard(found, name, show), family.baseline is None
     has_pairs = pairs is None or bool(pairs) or (is_of_all and name == found.primary and family.p.size <= FEW_PAIRS)
     if is_of_all and not has_pairs:
         how = for_asker("--all prints all {}, --pairs A,B one", 'all_pairs=True prints all {}, pairs=[("A", "B")] one')
-        which = f"Which pairs differ: {how.format(f'{family.p.size:,}')}."
+        which = f"To see which pairs differ: {how.format(f'{family.p.size:,}')}."
         board = replace(board, notes=(*board.notes, *_notes_of_tests(result, places), which))
     yield board
     yield from table_of_runs(found.matrices[name], places)
@@ -320,8 +310,8 @@ def _measure_parts(
         groups, overall = found.groups[name], found.groups[name].overall
         rows = list(zip(groups.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
         below = (
-            f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1 is the lowest mean",
-            "descriptive: units are systems; groups that were chosen by a measure of the same runs differ anyway",
+            f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1: lowest mean.",
+            "Descriptive: the units are systems, and groups chosen by scores of the same runs always differ.",
         )
         columns = head(f"group | systems # | median .{places} | mean rank .2")
         yield Table(columns, rows, f"Groups of systems, mean {name}", below)
@@ -335,16 +325,18 @@ def _measure_parts(
 
 
 def conclusions(result: SystemsResult, places: int) -> list[str]:
-    """Which systems could be the best, or how many differ from the baseline; how many pairs differ significantly. That
-    no difference was shown is never called no difference."""
+    """Summarise which systems could be best or differ from the baseline, and how many pairs differ significantly.
+
+    A non-significant result is never reported as "no difference".
+    """
     family, left_out = result.family, len(result.scores.left_out)
-    which = "those that all systems have" if left_out else "the same under all systems"
-    same = f", {which}: paired" if family.unit == "session" else ""
+    which = "that all systems have" if left_out else "the same for all systems"
+    same = f", {which}, paired" if family.unit == "session" else ""
     scores, count, baseline = result.scores, family.p.size, family.baseline
     over = units_text(family.n, left_out, family.unit, scores.unanswered.items(), scores.worth)
     about = f"({family.measure}, {over}{same})"
     if np.allclose(scores.values, scores.values[:, :1], rtol=1e-9, atol=0.0):
-        return [f"All systems have the same score on every {family.unit} {about}: there is nothing to test."]
+        return [f"All systems have the same score on each {family.unit} {about}: there is nothing to test."]
     found, level = int(family.is_significant.sum()), f"at the {percent_text(family.alpha)} level"
     everything = "Both" if count == 2 else f"All {count:,}"
     if baseline is not None:
@@ -361,14 +353,13 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
         sentences.append(
             f"For the other{'' if count - found == 1 else 's'} no difference was shown."
             if found
-            else "That no difference was shown does not mean that there is none."
+            else "This does not show that the systems are equal."
         )
     if family.threshold is not None and not math.isfinite(family.threshold):
-        sentences.append(f"With so few {plural_of(family.unit)} no difference can be significant.")
+        sentences.append(f"With so few {plural_of(family.unit)}, no difference can be significant.")
     if family.margin is not None:
         verdicts = Counter(family.pair(a, b).verdict for a, b in _pairs_in_order(result))
-        said = [(each, each.replace("inconclusive", "undecided")) for each in get_args(Verdict)]
-        parts = [f"{word} in {verdicts[each]:,}" for each, word in said if verdicts[each]]
+        parts = [f"{each} in {verdicts[each]:,}" for each in get_args(Verdict) if verdicts[each]]
         who = "the better system" if family.baseline is None else "the system"
         pairs = count_of(family.p.size, "pair")
         sentences.append(f"With a margin of {number_text(family.margin)}, {who} is {listed(parts)} of {pairs}.")
@@ -376,7 +367,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
 
 
 def _notes_of_tests(result: SystemsResult, places: int) -> list[str]:
-    """How the p of pairs were found and adjusted, and the difference above which all pairs are significant."""
+    """Describe the test, the adjustment of p, and the difference above which all pairs are significant."""
     family, test = result.family, TESTS[result.family.test]
     if any(len(names) == len(family.systems) for names in result.identical):
         return []
@@ -387,35 +378,35 @@ def _notes_of_tests(result: SystemsResult, places: int) -> list[str]:
     drawn = ""
     if result.randomised is not None:
         drawn = f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
-    said = f"p: {test.noun.removeprefix('the ')}{draws}; p adj.: {result.deciding}{drawn}, "
-    said += f"{count_of(family.tests, 'test')} in one family"
-    # The threshold of maxT is the first step's, which supposes that no systems differ; once some do, later steps ask
-    # for less, and so do the intervals, which suppose nothing.
+    note = f"p: {test.noun.removeprefix('the ')}{draws}; p adj.: {result.deciding}{drawn}, "
+    note += f"{count_of(family.tests, 'test')} in one family"
+    # The threshold of maxT belongs to the first step, which assumes that all systems are equal; later steps, which
+    # exclude pairs that differ, have lower ones.
     if family.threshold is not None and math.isfinite(family.threshold):
-        above = math.ceil(family.threshold * 10**places) / 10**places  # so that it is true of printed numbers
-        told = np.abs(family.difference[family.is_significant])
+        above = math.ceil(family.threshold * 10**places) / 10**places  # rounded up, to hold for printed differences
+        significant = np.abs(family.difference[family.is_significant])
         more = ""
-        if family.correction == "maxt" and told.size:
-            smaller = ", smaller ones may be" if told.size < family.p.size else ""
-            more = ", some smaller ones are too" if (told < family.threshold).any() else smaller
-        what = "difference of mean ranks" if result.friedman is not None else "difference"
-        said += f"; any {what} above {above:.{places}f} {'is' if told.size else 'would be'} significant{more}"
-    return [f"{said}."]
+        if family.correction == "maxt" and significant.size:
+            smaller = ", smaller ones may be" if significant.size < family.p.size else ""
+            more = ", some smaller ones are too" if (significant < family.threshold).any() else smaller
+        what = "difference between mean ranks" if result.friedman is not None else "difference"
+        note += f"; any {what} above {above:.{places}f} {'is' if significant.size else 'would be'} significant{more}"
+    return [f"{note}."]
 
 
 def decision(result: SystemsResult) -> str:
-    """Which of several systems is the best, in one sentence for people who decide."""
+    """Name the best of several systems in one sentence without statistics."""
     family, means, best = result.family, result.scores.means.tolist(), result.family.may_be_best
     first, second = family.order[:2]
     name, count, difference = printable(family.systems[first], 40), len(family.systems), means[first] - means[second]
     if family.baseline is not None:
-        different = f"{family.is_significant.sum():,} of {count - 1} are clearly different from"
+        different = f"{family.is_significant.sum():,} of {count - 1} systems differ clearly from"
         return f"{name} leads; {different} {printable(family.baseline, 40)}."
     if max(means) == min(means):
         return f"No clear winner: all {count} have the same mean {family.measure}."
     if len(best) > 1:
-        found = f"{len(best)} of {count}" if len(best) < count else f"any of the {count}"
-        return f"No clear winner: {found} may be the best; {name} leads."
+        found = f"{len(best)} of {count} systems" if len(best) < count else f"any of the {count} systems"
+        return f"No clear winner: {found} could be best; {name} leads."
     if not best or family.margin is not None or family.n > MOST_FLIPPED or result.friedman is not None:
         return _best(result)
     by = gap_text(difference, difference / means[second] if means[second] > 0 else None, family.measure)
@@ -423,7 +414,7 @@ def decision(result: SystemsResult) -> str:
 
 
 def _best(result: SystemsResult) -> str:
-    """Who may be the best; with very many queries somebody always is, if by a hair."""
+    """Name the systems that could be best; with very many queries, one always is, even by a negligible difference."""
     family = result.family
     best = [printable(family.systems[i], 40) for i in family.order if family.systems[i] in family.may_be_best]
     if not best:
@@ -440,16 +431,15 @@ def _best(result: SystemsResult) -> str:
             others = len(family.systems) - 1
             than = f"all {others} other systems" if others > 1 else "the other system"
             return f"{names} is significantly better than {than}."
-        how = "that may be by a hair" if family.half_width is None else "only --margin D says whether by enough"
-        return f"{names} is ahead of every other; with so many {plural_of(family.unit)} {how}."
+        how = "may be negligible" if family.half_width is None else "may be negligible; --margin D sets what matters"
+        return f"{names} is ahead of all others; with so many {plural_of(family.unit)}, the difference {how}."
     margin = number_text(family.margin)
     winner = family.may_be_best[0]
     pairs = [family.pair(winner, system) for system in family.systems if system != winner]
-    beside = [printable(pair.other, 40) for pair in pairs if pair.verdict == "equivalent"]
-    if beside:
-        return f"{names} is the best; equivalent to it within {margin}: {listed(beside, most=_MOST_NAMES)}."
+    if equivalent := [printable(pair.other, 40) for pair in pairs if pair.verdict == "equivalent"]:
+        return f"{names} is the best; equivalent to it within {margin}: {listed(equivalent, most=_MOST_NAMES)}."
     is_enough = all(pair.verdict == "superior" for pair in pairs)
-    return f"{names} is the best, {'by' if is_enough else 'if not surely by'} more than {margin}."
+    return f"{names} is the best, {'by' if is_enough else 'but perhaps not by'} more than {margin}."
 
 
 def _measure_header(result: SystemsResult) -> dict[str, object]:
@@ -484,7 +474,7 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
 
 
 def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Table:
-    """Systems, the best first unless wanted otherwise, with the places that each may have, or beside the baseline."""
+    """Return the table of systems with their rank ranges, or their comparisons with the baseline."""
     result, places = found.systems[measure], show.places
     family, standing = result.family, found.standing(measure, show.sort)
     baseline, marks = family.baseline, marks_of(standing, show.marks)
@@ -498,7 +488,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
     if baseline is not None:
         records = {system: result.record(system, baseline) for system in family.systems if system != baseline}
 
-        def beside(column: Column, of_baseline: Cell) -> Column:
+        def by_system(column: Column, of_baseline: Cell) -> Column:
             get: Callable[[PairRecord], Cell] = column.get or attrgetter(column.name)
             return replace(column, get=lambda system: get(records[system]) if system in records else of_baseline)
 
@@ -506,22 +496,22 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
             *named,
             mean,
             *marks.columns(""),
-            *(beside(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
-            *(beside(each, "") for each in _p_columns(result, "p", "p adj.")),
-            beside(Column("verdict", get=lambda pair: pair.verdict), "the baseline"),
+            *(by_system(each, None if each.kind == "number" else "") for each in _tested_columns(result, places)),
+            *(by_system(each, "") for each in _p_columns(result)),
+            by_system(Column("verdict", get=lambda pair: pair.verdict), "baseline"),
         )
         effect = (_EFFECT,) if result.effects is not None else ()
-        notes = (*marks.notes, *_notes_of_tests(result, places), *effect)
+        notes = (*marks.notes, *_interval_note(result), *_notes_of_tests(result, places), *effect)
         title = f"{family.measure} compared with {printable(baseline, 40)}"
         return Table.of(columns, standing.systems, title=title, notes=notes, for_people=True)
     spans = dict(zip(family.systems, family.rank_intervals, strict=True))
-    together = "jointly" if family.is_simultaneous else "each by itself: some may be wrong"
+    together = "jointly" if family.is_simultaneous else "unadjusted"
     notes = (f"Rank range: ranks consistent with all significant differences, {together}.",)
     tested: tuple[Column, ...] = ()
     if family.direction is not None:
         statistic = TESTS[family.test].statistic
         tested = (numbers(statistic, family.standing),)
-        notes += (f"in order of what was tested: the {statistic}, its mean over all others",)
+        notes += (f"Systems are in order of the {statistic}, averaged over all other systems.",)
     columns = (
         *named,
         *tested,
@@ -536,18 +526,18 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
 
 
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
-    """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
+    """Return the table of pairs, the better system first: difference, interval, p, adjusted p and verdict."""
     family = result.family
     columns = [Column("system"), Column("vs", get=attrgetter("other")), *_tested_columns(result, places)]
-    columns += _p_columns(result, "p", "p adj.")
+    columns += _p_columns(result)
     if result.has_conover:
         columns += [
             Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
-            Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
+            Column("p Conover-Holm", get=lambda pair: p_words(pair.conover_holm_p)),
         ]
 
-    def decision(pair: PairRecord) -> str:
-        """Whether a pair differs, and who is better where that is not the one with the better mean."""
+    def verdict(pair: PairRecord) -> str:
+        # The verdict names the better system if it does not have the better mean.
         tested = family.pair(pair.system, pair.other).tested
         if family.margin is not None:
             return pair.verdict
@@ -560,25 +550,29 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
             return "different"
         return f"different: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
 
-    columns.append(Column("verdict", get=decision))
+    columns.append(Column("verdict", get=verdict))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
     has_effects = result.conover is None and result.effects is not None
-    interval = (
-        (f"{percent_text(1 - family.alpha)} CI: simultaneous over all pairs.",) if family.half_width is not None else ()
-    )
-    notes = (*interval, *_notes_of_tests(result, places), *((_EFFECT,) if has_effects else ()))
+    notes = (*_interval_note(result), *_notes_of_tests(result, places), *((_EFFECT,) if has_effects else ()))
     return Table.of(columns, pairs, title=f"Pairs ({family.measure})", notes=notes, for_people=True)
 
 
-def _p_columns(result: SystemsResult, alone: str, adjusted: str) -> tuple[Column, Column]:
+def _interval_note(result: SystemsResult) -> list[str]:
+    family = result.family
+    over = "pairs" if family.baseline is None else "systems"
+    note = f"{percent_text(1 - family.alpha)} CI: simultaneous over all {over}."
+    return [] if family.half_width is None else [note]
+
+
+def _p_columns(result: SystemsResult) -> tuple[Column, Column]:
     return (
-        Column(alone, get=lambda pair: p_words(pair.p, result.family.least_p)),
-        Column(adjusted, get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
+        Column("p", get=lambda pair: p_words(pair.p, result.family.least_p)),
+        Column("p adj.", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
     )
 
 
 def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
-    """What was tested of a pair: the means, their interval and effect, or of other tests their own statistic."""
+    """Yield the columns of the quantity tested: difference, interval and effect size, or the statistic of the test."""
 
     def limits(low: float | None, high: float | None, places: int) -> str:
         return "-" if low is None or high is None else limits_text(low, high, places)
@@ -589,7 +583,7 @@ def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
 
     family = result.family
     if result.conover is not None:
-        yield Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference)
+        yield Column("difference between mean ranks", "number", places, get=lambda pair: pair.rank_difference)
         return
     if family.direction is not None:
         yield Column("wins/ties/losses", get=lambda pair: f"{pair.wins}/{pair.ties}/{pair.losses}")
@@ -610,15 +604,14 @@ def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
     return combinations(names, 2)
 
 
-#: More systems make no readable chart: the best are shown.
+#: With more systems charts are illegible; they show the best.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
 _MOST_PANELS, _MOST_WORST = 12, 3
-#: Darker would say no more: the scale of -log10 p ends here.
-_STRONGEST = 4.0
+_STRONGEST = 4.0  # end of the scale of -log10 p
 
 
 def leaderboard_chart(found: SystemsResult) -> Intervals:
-    """Means with the reach of differences that are not significant, or differences to the baseline, or places."""
+    """Draw differences from the baseline, or means with half the critical difference, or rank ranges."""
     family, baseline, cut = found.family, found.family.baseline, _cut(found, _MOST_ROWS)
     if baseline is not None:
         rows = []
@@ -629,12 +622,8 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
             rows.append(IntervalRow(system, pair.difference, low, high, p))
         zero, level = printable(baseline, 40), f"{100 * (1 - family.alpha):g}%"
         caption = f"Lines: simultaneous {level} CIs." if family.half_width is not None else ""
-        title, shown, rules = (
-            f"{family.measure}: difference from {zero}",
-            tuple(rows[:_MOST_ROWS]),
-            (Rule(zero, x=0.0),),
-        )
-        return Intervals(title, Axis("difference"), shown, "adjusted", rules, caption + cut)
+        title, rules = f"{family.measure}: difference from {zero}", (Rule(zero, x=0.0),)
+        return Intervals(title, Axis("difference"), tuple(rows[:_MOST_ROWS]), "p adj.", rules, caption + cut)
     order = family.order[:_MOST_ROWS]
     places = [family.rank_intervals[i] for i in order]
     texts = [places_text(place) for place in places]
@@ -650,15 +639,9 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         caption = f"Systems whose bars do not overlap differ significantly{others}.{cut}"
         return Intervals(_title(found), Axis(what), lines, "rank range", caption=caption)
     lines = tuple(
-        # Rank tests may put a system elsewhere than its mean does.
-        IntervalRow(
-            family.systems[i],
-            float(min(max(rank, place.best), place.worst)),
-            float(place.best),
-            float(place.worst),
-            text,
-        )
-        for rank, (i, place, text) in enumerate(zip(order, places, texts, strict=True), 1)
+        # Rank tests may order systems differently from their means.
+        IntervalRow(family.systems[i], float(min(max(rank, best), worst)), float(best), float(worst), text)
+        for rank, (i, (best, worst), text) in enumerate(zip(order, places, texts, strict=True), 1)
     )
     count = len(family.systems)
     ticks = tuple((float(i), str(i)) for i in range(1, count + 1)) if count <= _MOST_TEXTS else ()
@@ -667,7 +650,7 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
 
 
 def critical_diagram(found: SystemsResult) -> CriticalDiagram:
-    """Systems at their means (or mean ranks), and bars over neighbours that are not significantly different."""
+    """Draw systems at their means or mean ranks, with bars over those that do not differ significantly."""
     family = found.family
     order = family.order[:_MOST_BARS]
     is_ranks = found.friedman is not None
@@ -679,13 +662,13 @@ def critical_diagram(found: SystemsResult) -> CriticalDiagram:
         found.bars(_MOST_BARS),
         math.inf if family.threshold is None else family.threshold,
         family.better == "higher",
-        f"Bars: systems that are not significantly different ({found.deciding}), which does not make them equal."
+        f"Bars: systems that do not differ significantly ({found.deciding}); equality is not shown."
         + _cut(found, _MOST_BARS),
     )
 
 
 def p_map(found: SystemsResult) -> HeatMap:
-    """The adjusted p of every pair, dark where it is small; outlined where the pair differs."""
+    """Draw the adjusted p of all pairs; smaller is darker, significant is outlined."""
     family = found.family
     order = family.order[:_MOST_CELLS]
     names = [family.systems[i] for i in order]
@@ -703,17 +686,15 @@ def p_map(found: SystemsResult) -> HeatMap:
             texts[i][j] = p_words(p, floor).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
             if p < family.alpha:
                 outlined.add((i, j))
-    has_texts = size <= _MOST_TEXTS
-    below = (
-        f"outlined: below {family.alpha:g}" if has_texts else f"{family.alpha:g} is at {-math.log10(family.alpha):.2f}"
-    )
+    has_texts, at = size <= _MOST_TEXTS, -math.log10(family.alpha)
+    below = f"outlined: below {family.alpha:g}" if has_texts else f"{at:.2f} corresponds to {family.alpha:g}"
     return HeatMap(
-        f"{family.measure}: adjusted p of every pair",
+        f"{family.measure}: adjusted p per pair",
         tuple(names),
         tuple(names),
         tuple(map(tuple, values)),
         tuple(map(tuple, texts)) if has_texts else (),
-        value_label="-log10 of the adjusted p",
+        value_label="-log10 of adjusted p",
         low=0.0,
         high=_STRONGEST,
         outlined=frozenset(outlined if has_texts else ()),
@@ -731,13 +712,12 @@ def _cut(found: SystemsResult, most: int) -> str:
 
 
 def difference_plots(found: SystemsComparison, result: SystemsResult) -> list[Chart]:
-    """The difference of every query, a panel for each pair, all with the same axis."""
+    """Draw the difference on each query: one panel per pair, with a common axis."""
     matrix, pairs = found.by_query, found.against[:_MOST_PANELS]
     values = [matrix.column(a) - matrix.column(b) for a, b in pairs]
     low, high = (float(end(each, initial=0.0)) for end, each in ((np.min, values), (np.max, values)))
-    axis = (
-        Axis("difference", low - 0.12 * (high - low), high + 0.12 * (high - low)) if high > low else Axis("difference")
-    )
+    room = 0.12 * (high - low)
+    axis = Axis("difference", low - room, high + room) if room else Axis("difference")
     means = dict(zip(result.scores.systems, result.scores.means.tolist(), strict=True))
     plots = [difference_plot(matrix, (a, b), means[a] - means[b], axis) for a, b in pairs]
     if len(pairs) < len(found.against):
@@ -746,7 +726,7 @@ def difference_plots(found: SystemsComparison, result: SystemsResult) -> list[Ch
 
 
 def worst_queries(found: SystemsComparison, result: SystemsResult, places: int) -> Table:
-    """On which queries each system is furthest behind the baseline, or behind the best system."""
+    """Return the queries on which each system is furthest behind the baseline or the best system."""
     matrix, family, rows = found.by_query, result.family, list[tuple[Cell, ...]]()
     about = matrix.about if matrix.about is not None and matrix.about.has_texts else None
     for a, b in found.against:
@@ -757,16 +737,9 @@ def worst_queries(found: SystemsComparison, result: SystemsResult, places: int) 
             text = () if about is None else (printable(about.text(matrix.queries[i]) or "", 40),)
             rows.append((a, b, matrix.queries[i], *text, *map(float, (one[i], other[i], differences[i]))))
     text = () if about is None else ("text",)
-    names = (
-        "system",
-        "against",
-        family.unit,
-        *text,
-        f"score .{places}",
-        f"other's score .{places}",
-        f"difference +{places}",
-    )
-    return Table(head(names), rows, f"Worst queries of each system ({family.measure})", for_people=True)
+    numbers = (f"score .{places}", f"reference score .{places}", f"difference +{places}")
+    names = ("system", "vs", family.unit, *text, *numbers)
+    return Table(head(names), rows, f"Worst {plural_of(family.unit)} per system ({family.measure})", for_people=True)
 
 
 _DRAWN: dict[str, Callable[[SystemsComparison, SystemsResult], Sequence[Chart]]] = {

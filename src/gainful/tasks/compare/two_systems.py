@@ -1,4 +1,4 @@
-"""Two systems on the same queries: a sentence, the numbers, the queries that decide it; in detail how large it is."""
+"""Comparison of two systems on the same queries: a sentence, the test, the deciding queries, and effect sizes."""
 
 from __future__ import annotations
 
@@ -40,15 +40,14 @@ if TYPE_CHECKING:
     from gainful.stats.paired import Decider
     from gainful.stats.unpaired import UnpairedResult
 
-#: So many characters of a query's text stand beside its id.
-_TEXT = 40
-#: More points than these would be a line anyway; and so many steps has the line of shares.
+_TEXT = 40  # characters of a query's text
+#: More points would look like a line; with more queries, a line of shares with these steps is drawn instead.
 _MOST_POINTS, _STEPS = 1000, 401
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairComparison(PairedComparison):
-    """Two systems by measure; ``segments`` are the results of groups of queries, by the column that was named."""
+    """The comparison of two systems, by measure; ``segments`` are results for groups of queries."""
 
     charts: ClassVar = CHARTS_OF_PAIRS
     pairs: Mapping[str, PairResult]
@@ -89,23 +88,23 @@ class PairComparison(PairedComparison):
         parts += drawn if show.chart else []
         columns = (
             Column("measure"),
-            Column("relative", get=lambda r: relative_text(r.practical)),
+            Column("relative difference", get=lambda r: relative_text(r.practical)),
             *head(f"d_z .{places} ← effect.d_z"),
-            Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
+            Column("CI of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
             *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
             *head(f"rank-biserial .{places} ← effect.rank_biserial"),
-            Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
+            Column("CI of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
             *head(f"{all_units} won % ← effect.share_won"),
-            Column("detectable", "number", places),
+            Column("minimum detectable difference", "number", places, get=lambda r: r.detectable),
         )
         below = (
-            f"relative: to the mean of {b}; where all of the interval is under 5% marginal, to 10% noticeable, above "
-            "substantial",
-            "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-            f"detectable: the smallest difference that the test detects with 80% power with this many {all_units}",
-            *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
+            f"Relative difference: difference / mean of {b}; marginal if the whole CI is below 5%, noticeable from 5% "
+            "to 10%, substantial above.",
+            "d_z: mean / SD of differences; g_z: d_z corrected for bias; d_av: mean difference / root mean variance of "
+            "both systems.",
+            *dict.fromkeys(f"H0: {result.test.hypothesis}." for result in results),
         )
-        sizes = Table.of(columns, results, title="How large it is", notes=below, for_people=True)
+        sizes = Table.of(columns, results, title="Effect sizes", notes=below, for_people=True)
         parts.append(Detail((sizes, *(() if show.chart else drawn))))
         parts.append(Table.of(_RECORD, results, title="pairs"))
         rows: list[tuple[Cell, ...]] = []
@@ -118,15 +117,12 @@ class PairComparison(PairedComparison):
         parts.append(Table(names, rows, all_units))
         if self.segments is not None:
             parts += self.segments.parts(places)
-        notes = [
-            f"note: {f'{result.measure}: ' if several else ''}{warning}"
-            for result in results
-            for warning in result.warnings
-        ]
+        of = "{0.measure}: " if several else ""
+        notes = [f"note: {of.format(result)}{warning}" for result in results for warning in result.warnings]
         if several:
-            notes += self.secondary_notes(", each with a test of its own")
-            in_all = count_of(len(results), "test")
-            notes.append(f"{in_all} in all, not corrected for each other; --family all does that")
+            notes += self.secondary_notes()
+            tests_text = count_of(len(results), "test")
+            notes.append(f"{tests_text}, not corrected for each other; --family all corrects for all measures")
         tests = {}
         for measure, result in self.pairs.items():
             test = result.test
@@ -165,14 +161,14 @@ class PairComparison(PairedComparison):
 
     def tables_of(self, only: str, page: Page, show: ShowOptions) -> list[Table]:
         if only == "leaderboard":
-            raise UsageError("only: 'leaderboard' has no meaning with two systems", "there is pairs | means")
+            raise UsageError("only: 'leaderboard' cannot be used with two systems", "use pairs or means")
         return [next(page.tables)]
 
 
 @warns
 @question(PairOptions)
 def compare_two(asked: PairOptions) -> PairComparison:
-    """Compare two systems on the same queries by each measure; the second against the first, or against ``baseline``.
+    """Compare two systems on the same queries by each measure: the second with the first, or with ``baseline``.
 
     >>> from gainful import ScoreMatrix
     >>> found = compare_two(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
@@ -195,28 +191,27 @@ def compare_two(asked: PairOptions) -> PairComparison:
 
 
 def pair_conclusion(result: PairResult) -> str:
-    """What was found, and before it, where there are few queries, what could have been."""
+    """Return the conclusion, preceded by the minimum detectable difference if queries are few."""
     sentence = difference_sentence(result)
     if result.effective < FEW_QUERIES and result.detectable is not None:
         over = units_text(result.n, 0, result.unit, effective=result.effective)
-        return f"With {over} {detectable_text(result, 'the minimum detectable difference is {:.3f}')}. {sentence}"
+        return f"With {over}, {detectable_text(result, 'the minimum detectable difference is {:.3f}')}. {sentence}"
     return sentence
 
 
 def notes_of_test(result: PairResult | UnpairedResult) -> list[str]:
-    """How p and the interval were found, and what the minimum detectable difference rests on."""
+    """Describe the test, the interval and the minimum detectable difference."""
     test, method = result.test, result.interval.method
-    how = ", by Student's t, the limit for many sessions" if test.name == "labels" else ""
+    how = ", Student's t for many sessions" if test.name == "labels" else ""
     if test.draws is not None:
         drawn = count_of(test.draws, f"sign {test.test.draws}" if test.test.draws == "flip" else test.test.draws)
         how = f", all {drawn}" if test.is_enumerated else f", {drawn}, seed {result.seed}"
-    said = test.test.noun.removeprefix("the ")
-    said = f"{said[0].upper()}{said[1:]}{' and CI' if method == test.name else how}"
-    said += how if method == test.name else f"; CI: {method}"
+    noun = test.test.noun.removeprefix("the ")
+    note = f"{noun[0].upper()}{noun[1:]}{' and CI' if method == test.name else how}"
+    note += how if method == test.name else f"; CI: {method}"
     if isinstance(result, PairResult) and result.unit == "session":
-        some = "sessions that both systems have" if result.left_out else ""
-        said += f"; {some or 'both systems have the same sessions'}: paired"
-    notes = [f"{said}."]
+        note += f"; paired on {'sessions that both systems have' if result.left_out else 'the same sessions'}"
+    notes = [f"{note}."]
     if isinstance(result, PairResult) and result.detectable is not None and math.isfinite(result.detectable):
         by = "Yuen's test" if test.test.of == "trimmed mean" else "paired t test"
         notes.append(f"Minimum detectable difference: 80% power, {by}.")
@@ -224,25 +219,24 @@ def notes_of_test(result: PairResult | UnpairedResult) -> list[str]:
 
 
 def table_of_runs(matrix: ScoreMatrix, places: int) -> list[Table]:
-    """How far the means of systems' runs vary, and whether the systems differ by query beyond that; none where no
-    system was run several times."""
+    """Return a table of the variation between runs of each system; none if no system has several runs."""
     rows: list[tuple[Cell, ...]] = []
     counted = matrix.times_weights().repeats
     for name, mean in zip(matrix.systems, matrix.means.tolist(), strict=True):
         means = [math.fsum(run) / run.size for run in counted[name].T] if name in counted else []
         spread = (min(means), max(means), stdev(means)) if means else (None, None, None)
         rows.append((name, len(means) or 1, mean, *spread))
-    notes = ["lowest, highest, sd: of the means of single runs; noise between runs enters test and interval"]
+    notes = ["Lowest, highest, SD: of the means of single runs; test and CI account for noise between runs."]
     single = [printable(name, 40) for name in matrix.systems if name not in counted]
     if single:
-        notes.append(f"one run only, which counts as if it could not vary: {', '.join(single)}")
+        notes.append(f"Single run, assumed to be free of noise: {', '.join(single)}.")
     elif len(matrix.queries) > 1 and (found := system_by_query(matrix.values, list(matrix.repeats.values()))):
         effect, noise = found
         share = max(0.0, 1 - 1 / effect.f) if effect.f else 0.0
         notes.append(
-            f"system by {matrix.unit}: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}: of the "
-            f"variance of differences between {plural_of(matrix.unit)}, {100 * share:.0f}% comes from the systems, "
-            "the rest from noise between runs"
+            f"System-{matrix.unit} interaction: F({effect.df:,}, {noise.df:,}) = {effect.f:.2f}, p = {effect.p:.2g}. "
+            f"{100 * share:.0f}% of the variance of per-{matrix.unit} differences comes from the systems, the rest "
+            "from noise between runs."
         )
     columns = head(f"system | runs # | mean .{places} | lowest .{places} | highest .{places} | sd .{places + 1}")
     return [Table(columns, rows, f"Runs, {matrix.measure}", tuple(notes))] if counted else []
@@ -264,8 +258,7 @@ def _deciders(result: PairResult, places: int, several: bool, matrix: ScoreMatri
         *((Column("text", get=text_of),) if about is not None and about.has_texts else ()),
         Column(b, "number", places, get=lambda decider: decider.baseline),
         Column(a, "number", places, get=lambda decider: decider.system),
-        *head(f"difference +{places}"),
-        Column("share of total |difference|", "share", get=lambda decider: decider.share),
+        *head(f"difference +{places} | share of total |difference| % ← share"),
     )
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
@@ -274,7 +267,7 @@ def _deciders(result: PairResult, places: int, several: bool, matrix: ScoreMatri
             yield Table.of((*columns, *marked), deciders, title=title, for_people=True)
 
 
-#: Every number of a result under a name, with what it is.
+#: A result for machines.
 _RECORD = head(
     "measure | system | baseline | better | verdict | test ← test.name | enumerated ← test.is_enumerated | "
     "interval ← interval.method | stopgap ← interval.is_stopgap | label ← practical.label | "
@@ -298,10 +291,7 @@ _DIFFERENCE = Axis("difference")
 
 
 def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, axis: Axis = _DIFFERENCE) -> Plot:
-    """The difference of every query, the largest first; the queries that decide it are named.
-
-    Of very many queries it is what share of them has at most which difference.
-    """
+    """Plot the difference on each query, largest first; of very many queries, their cumulative distribution."""
     (a, b), count, unit = names, len(matrix.queries), matrix.unit
     differences = settled_differences(matrix.column(a), matrix.column(b))
     if differences.size > _MOST_POINTS:
@@ -309,14 +299,14 @@ def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, ax
         steps = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
         better = differences if matrix.better == "higher" else -differences
         shares = (f"{100 * np.count_nonzero(which) / count:.1f}%" for which in (better > 0, better == 0, better < 0))
-        said = "{} is better in {}, equal in {}, worse in {} of {}."
+        caption = "{} is better on {}, equal on {} and worse on {} of {}."
         return Plot(
             f"{matrix.measure}: {printable(a, 40)} - {printable(b, 40)}, {units(count, unit)}",
             axis,
-            Axis(f"share of {plural_of(unit)} up to it", 0.0, 1.0),
+            Axis(f"cumulative share of {plural_of(unit)}", 0.0, 1.0),
             (Line("", tuple(ordered[steps].tolist()), tuple(((steps + 1) / count).tolist())),),
             rules=(Rule("", x=0.0), *((Rule("mean", x=mean),) if mean else ())),
-            caption=said.format(printable(a, 40), *shares, plural_of(unit)),
+            caption=caption.format(printable(a, 40), *shares, plural_of(unit)),
         )
     order = np.argsort(-differences, kind="stable").tolist()
     values = [float(differences[i]) for i in order]
@@ -338,8 +328,8 @@ def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, ax
         for system, places in sides.items()
     )
     return Plot(
-        f"{matrix.measure}: {printable(a, 40)} - {printable(b, 40)} for each {unit}",
-        Axis(f"{plural_of(unit)}, the largest difference first", 0.0, count + 1.0),
+        f"{matrix.measure}: {printable(a, 40)} - {printable(b, 40)} per {unit}",
+        Axis(f"{plural_of(unit)}, largest difference first", 0.0, count + 1.0),
         axis,
         points=points,
         rules=(Rule("", y=0.0), *((Rule("mean", y=mean),) if mean else ())),
@@ -351,8 +341,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class SegmentResult:
-    """What was found of a group of queries. ``result`` is at the level of one of ``tests`` comparisons, so that all of
-    its intervals hold at once."""
+    """The result for a group of queries, at the level of one of ``tests`` comparisons: all intervals hold at once."""
 
     measure: str
     segment: str
@@ -361,12 +350,11 @@ class SegmentResult:
 
     @property
     def p(self) -> float:
-        """p, corrected for the number of comparisons (Bonferroni)."""
-        return min(1.0, self.tests * self.result.p)
+        return min(1.0, self.tests * self.result.p)  # Bonferroni
 
     @property
     def is_too_small(self) -> bool:
-        """Whether no difference of so few queries could be significant: the rarest flip has p 2^(1-k)."""
+        """Whether no difference could be significant: with k nonzero differences, p is at least 2^(1-k)."""
         return 2.0 ** (1 - self.result.nonzero) >= self.result.alpha
 
     @property
@@ -378,7 +366,7 @@ class SegmentResult:
 
 @dataclass(frozen=True)
 class Segments:
-    """The groups of queries ``by`` a column: what was found of each, by measure."""
+    """Results for the groups of queries defined by the column ``by``, by measure."""
 
     by: str
     alpha: float
@@ -401,32 +389,29 @@ class Segments:
                 Column(first.baseline, "number", places, get=lambda each: each.result.mean_baseline),
                 Column("mean" if several else first.system, "number", places, get=lambda each: each.result.mean_system),
                 *head(f"difference .{places} ← result.difference"),
-                Column(f"simultaneous {level} interval", get=lambda each: interval_text(each.result.interval, places)),
+                Column(f"simultaneous {level} CI", get=lambda each: interval_text(each.result.interval, places)),
                 *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
-                Column("p", get=lambda each: replace(each.result.test, p=each.p).p_cell),
+                Column("p adj.", get=lambda each: replace(each.result.test, p=each.p).p_cell),
                 *head("p value . ← p", for_machines=True),
                 Column("verdict"),
             )
-            note = f"p and intervals are corrected for {count_of(results[0].tests, 'comparison')} (Bonferroni)"
+            note = f"p adj. and CI: Bonferroni correction for {count_of(results[0].tests, 'comparison')}."
             yield Table.of(columns, results, title=f"{measure} by {by}", notes=(note,))
 
 
 def compare_segments(matrices: Mapping[str, ScoreMatrix], plan: PairPlan, baseline: str | None, by: str) -> Segments:
-    """Compare two systems, or each with the baseline, in every group of queries by each measure."""
+    """Compare two systems, or each system with the baseline, in every group of queries by each measure."""
     found = {}
     for name, matrix in matrices.items():
         if matrix.about is None:
-            raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+            raise UsageError("by requires a table of queries", "--queries FILE (queries= in Python)")
         if len(matrix.systems) > 2 and baseline is None:
-            raise UsageError("by: expected two systems, or a baseline, found several systems", "--baseline names one")
+            raise UsageError("by requires a baseline for more than two systems", "--baseline names one")
         segments = matrix.about.segments(by, matrix.queries)
         against = baseline or matrix.systems[0]
         pairs = [(system, against) for system in matrix.best_first if system != against]
         tests = len(pairs) * len(segments)
-        parts = {
-            segment: matrix.select(queries=[matrix.queries[place] for place in places])
-            for segment, places in segments.items()
-        }
+        parts = {group: matrix.select(queries=[matrix.queries[i] for i in rows]) for group, rows in segments.items()}
         one_of_all = replace(plan, alpha=plan.alpha / tests)
         found[name] = tuple(
             SegmentResult(name, segment, compare_pair(part, *pair, one_of_all), tests)
@@ -439,13 +424,13 @@ def compare_segments(matrices: Mapping[str, ScoreMatrix], plan: PairPlan, baseli
 def _segment_sentence(names: tuple[str, str], results: Sequence[SegmentResult], by: str) -> str:
     own = [each for each in results if each.result.names == names]
     system, baseline = (printable(name, 40) for name in names)
-    said = []
+    clauses = []
     for word, verdicts in (("better", ("better", "superior")), ("worse", ("worse", "inferior"))):
         groups = [printable(each.segment, 40) for each in own if each.verdict in verdicts]
         if groups:
             of = f"{len(groups)} of {count_of(len(own), 'group')}"
-            said.append(f"significantly {word} than {baseline} in {of} ({listed(groups, most=_MOST_NAMED)})")
+            clauses.append(f"significantly {word} than {baseline} in {of} ({listed(groups, most=_MOST_NAMED)})")
     small = sum(each.verdict == "too few queries" for each in own)
-    rest = f"; {count_of(small, 'group')} too small to tell" if small else ""
-    what = " and ".join(said) or f"not significantly different from {baseline} in any of {count_of(len(own), 'group')}"
-    return f"By {by}, {system} is {what}{rest}."
+    rest = f"; {count_of(small, 'group')} too small to test" if small else ""
+    nothing = f"not significantly different from {baseline} in any of {count_of(len(own), 'group')}"
+    return f"By {by}, {system} is {' and '.join(clauses) or nothing}{rest}."

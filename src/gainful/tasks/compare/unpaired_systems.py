@@ -1,4 +1,4 @@
-"""Systems with sessions of their own: every pair by a test that needs no pairs, corrected for their number."""
+"""Comparison of systems with different sessions: unpaired tests of all pairs, corrected for their number."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from gainful.tasks.score_questions import UnpairedOptions
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AdjustedPair(UnpairedResult):
-    """A pair with its p corrected for the number of pairs."""
+    """A pair of systems with its adjusted p."""
 
     adjusted: float
 
     @property
     def adjusted_verdict(self) -> str:
-        """What the corrected p makes of it; a margin's verdict goes by the interval of the pair."""
+        """The verdict by adjusted p, or with a margin by the interval of the pair."""
         if self.margin is not None or self.adjusted < self.alpha or not self.is_significant:
             return self.verdict
         return "inconclusive"
@@ -52,8 +52,7 @@ class AdjustedPair(UnpairedResult):
 
 @dataclass(frozen=True, eq=False)
 class UnpairedSystems:
-    """What was found of systems by one measure: every pair, p corrected for their number, and where it was asked for
-    the analysis of variance by system, topic and user."""
+    """All pairs of systems by one measure, and the analysis of variance by system, topic and user, if requested."""
 
     scores: SessionScores
     pairs: tuple[AdjustedPair, ...]
@@ -66,8 +65,11 @@ class UnpairedSystems:
 
     @cached_property
     def compared(self) -> SessionScores:
-        """The scores that took part. Where labels of two systems are kept within topics, sessions of topics that one
-        alone has are left out; of several systems every pair may leave others out."""
+        """The scores that were compared.
+
+        If labels of two systems are shuffled within topics, sessions of topics that only one system has are left out.
+        With several systems, every pair may leave out others, and none are left out here.
+        """
         scores = self.scores
         if len(scores.systems) > 2 or not self.pairs[0].alone:
             return scores
@@ -81,7 +83,7 @@ class UnpairedSystems:
 
     @property
     def repeated(self) -> list[str]:
-        """The factors that several sessions of a system share, but for topics where labels are kept within them."""
+        """The factors that several sessions of a system share, except topics if labels are shuffled within them."""
         used = {"topic"} if all(pair.topics for pair in self.pairs) else set()
         found = []
         for name in self.scores.factors:
@@ -93,7 +95,7 @@ class UnpairedSystems:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnpairedComparison(Comparison):
-    """Systems that have sessions of their own, by measure."""
+    """The comparison of systems with different sessions, by measure."""
 
     asked: UnpairedOptions
     unpaired: Mapping[str, UnpairedSystems]
@@ -115,9 +117,9 @@ class UnpairedComparison(Comparison):
                 of += f"{printable(pair.system, 40)} and {printable(pair.baseline, 40)}: " if len(pairs) > 1 else ""
                 notes.update(dict.fromkeys(f"note: {of}{each}" for each in pair.warnings))
         if primary.repeated:
-            hint = "" if primary.anova is not None else "; --procedure anova looks at them"
+            hint = "" if primary.anova is not None else "; --procedure anova accounts for them"
             shared = f"sessions of the same {' or '.join(primary.repeated)}"
-            notes[f"note: {shared} count as independent, which they may not be{hint}"] = None
+            notes[f"note: {shared} are treated as independent, but may not be{hint}"] = None
         first = primary.pairs[0]
         header: dict[str, object] = {
             "design": "unpaired",
@@ -130,28 +132,26 @@ class UnpairedComparison(Comparison):
             "alpha": first.alpha,
             "seed": first.seed,
         }
-        said = (*notes, *self.secondary_notes(), *self.scores.conventions)
-        return Page("compare", tuple(parts), said, header)
+        return Page("compare", tuple(parts), (*notes, *self.secondary_notes(), *self.scores.conventions), header)
 
 
 @warns
 @question(UnpairedOptions)
 def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
-    """Compare systems that have sessions of their own by a test that needs no pairs, corrected for their number.
+    """Compare systems that have different sessions by unpaired tests, corrected for the number of pairs.
 
-    With ``family="all"``, p are corrected for the pairs of all measures; ``procedure="anova"`` adds the analysis of
-    variance by system, topic and user.
+    ``family="all"`` corrects for the pairs of all measures together; ``procedure="anova"`` adds an analysis of variance
+    by system, topic and user.
     """
     scores = Scores.of(asked.scores)
     if not scores.sessions:
-        raise UsageError("compare_unpaired: expected scores of sessions, found those of queries")
+        raise UsageError("compare_unpaired: expected scores of sessions, found scores of queries")
     if asked.procedure not in (None, "anova"):
-        raise UsageError(f"procedure: expected anova or none of sessions that are not paired, found {asked.procedure}")
+        raise UsageError(f"procedure {asked.procedure} cannot be used with unpaired sessions", "anova can")
     if len(scores.systems) < 2:
-        told = option("columns", {"system": "NAME"})
         raise UsageError(
             f"compare: expected at least two systems, found {len(scores.systems)}",
-            f"a file each, or {told} for the column of a log that tells them",
+            f"give one file per system, or the log's column of systems: {option('columns', {'system': 'NAME'})}",
         )
     correction = asked.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
@@ -189,23 +189,21 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
     return UnpairedComparison(scores, asked, by_measure)
 
 
-def _parts_of(
-    systems: UnpairedSystems, places: int, most: int | None, is_primary: bool
-) -> Iterator[Table | Detail | str]:
-    """By one measure: a sentence, the systems, their pairs, the analysis of variance, and how large differences are."""
-    pairs, scores, compared = systems.pairs, systems.scores, systems.compared
+def _parts_of(found: UnpairedSystems, places: int, most: int | None, is_main: bool) -> Iterator[Table | Detail | str]:
+    """Yield the parts for one measure: a sentence, systems, pairs, analysis of variance, and effect sizes."""
+    pairs, scores, compared = found.pairs, found.scores, found.compared
     first, several = pairs[0], len(pairs) > 1
     sentence = difference_sentence(first)
     if several:
-        told = sum(pair.adjusted < first.alpha for pair in pairs)
-        others = "; for the others no difference was shown" if told else "; no difference was shown"
+        count = sum(pair.adjusted < first.alpha for pair in pairs)
+        others = "; for the others no difference was shown" if count else "; no difference was shown"
         sentence = (
-            f"{first.measure} of {count_of(len(scores.systems), 'system')} on sessions of their own. Significantly "
-            f"different: {told:,} of {count_of(len(pairs), 'pair')} ({first.test.test.title}, "
-            f"{CORRECTIONS[systems.correction].title}, {percent_text(first.alpha)})"
-            f"{'' if told == len(pairs) else others}."
+            f"{first.measure} of {count_of(len(scores.systems), 'system')} on different sessions. Significantly "
+            f"different: {count:,} of {count_of(len(pairs), 'pair')} ({first.test.test.title}, "
+            f"{CORRECTIONS[found.correction].title}, {percent_text(first.alpha)} level)"
+            f"{'' if count == len(pairs) else others}."
         )
-    yield f"{sentence}\n{_design(systems)}" if is_primary else sentence
+    yield f"{sentence}\n{_design(found)}" if is_main else sentence
     columns = (
         Column("system", get=lambda name: name),
         Column("sessions", "count", get=lambda name: len(compared.scores[name])),
@@ -213,66 +211,68 @@ def _parts_of(
         Column("mean", "number", places, get=compared.mean),
         Column("median", "number", places, get=lambda name: median(compared.scores[name].values())),
     )
-    yield Table.of(columns, compared.systems, title=f"Systems, {compared.measure}", for_people=True)
+    yield Table.of(columns, compared.systems, title=f"Systems ({compared.measure})", for_people=True)
     columns = (
         interval_column(first.interval, places),
         *head("p ← test.p_cell"),
-        *((Column(f"p {systems.correction}", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
+        *((Column("p adj.", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
         Column("verdict", get=lambda pair: pair.adjusted_verdict),
     )
     notes = notes_of_test(first)
+    if several:
+        notes.append(f"p adj.: {CORRECTIONS[found.correction].title} correction, {count_of(len(pairs), 'pair')}.")
     if first.topics:
-        notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
+        notes.append("Difference: within topics, weighted by 1 / (1 / sessions of one + 1 / sessions of the other).")
     if several and any(pair.alone for pair in pairs):
-        notes.append("sessions of topics that one of two systems alone has take no part in their difference")
+        notes.append("Sessions of topics that only one of two systems has do not contribute to their difference.")
     yield table_of_pairs("Result", pairs, columns, tuple(notes), places, most)
-    if systems.anova is not None:
-        effects = systems.anova.effects
-        notes = ["each source after all others (sums of squares of type II)"]
+    if found.anova is not None:
+        effects = found.anova.effects
+        notes = ["Each source is adjusted for all others (sums of squares of type II)."]
         lost = [source for source, each in effects.items() if not each.df]
         if lost:
-            notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
-        sources = [*effects.items(), ("residual", systems.anova.residual)]
+            notes.append(f"No degrees of freedom, determined by the other factors: {', '.join(lost)}.")
+        sources = [*effects.items(), ("residual", found.anova.residual)]
         title = f"Analysis of variance of {scores.measure}"
         yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
     columns = (
-        *head("system | against ← baseline"),
-        Column("relative", get=lambda pair: relative_text(pair.practical)),
+        *head("system | vs ← baseline"),
+        Column("relative difference", get=lambda pair: relative_text(pair.practical)),
         *head(f"Hedges' g .{places} ← effect.hedges_g"),
-        Column("interval of g", get=lambda pair: limits_or_none(pair.effect.hedges_g_interval, places)),
+        Column("CI of g", get=lambda pair: limits_or_none(pair.effect.hedges_g_interval, places)),
         *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
-        Column("interval of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
+        Column("CI of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
         *head("sessions won % ← effect.superiority"),
-        Column("detectable", "number", places),
+        Column("minimum detectable difference", "number", places, get=lambda pair: pair.detectable),
     )
     notes = [
-        "Hedges' g: difference / spread within systems (and topics), without its bias",
-        "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
-        "detectable: the smallest difference detectable with 80% power with this many sessions (t test)",
-        *dict.fromkeys(f"H0: {pair.test.hypothesis}" for pair in pairs),
+        "Hedges' g: difference / SD within systems (and topics), corrected for bias.",
+        "Sessions won: probability that the system's session is the better of two, ties counted half (A12).",
+        "Minimum detectable difference: 80% power with this many sessions, t test.",
+        *dict.fromkeys(f"H0: {pair.test.hypothesis}." for pair in pairs),
     ]
-    title = f"How large it is, {first.measure}"
+    title = f"Effect sizes ({first.measure})"
     yield Detail((Table.of(columns, pairs, title=title, notes=tuple(notes), for_people=True),))
 
 
 def _design(systems: UnpairedSystems) -> str:
-    """Why nothing is paired, and what the test assumes."""
+    """Explain why sessions are unpaired, and state the assumption of the test."""
     first, scores = systems.pairs[0], systems.scores
-    design = "Each session belongs to one system, so nothing is paired: "
+    design = "Each session belongs to one system, so the comparison is unpaired: "
     if scores.conflict is not None:
-        design = f"Systems share ids, but not their sessions ({scores.conflict}), so nothing is paired: "
+        design = f"Systems share session IDs, but not sessions ({scores.conflict}), so the comparison is unpaired: "
     elif scores.pairing != "none":
-        design = f"Sessions that systems share are not paired, as {first.test.name} was asked for: "
+        design = f"Sessions that systems share are not paired by the test {first.test.name}: "
     if not first.topics:
         return f"{design}{first.test.test.noun} assumes independent sessions."
     alone = first.alone if len(systems.pairs) == 1 else 0
     is_same = len({pair.topics for pair in systems.pairs}) == 1
     topics = count_of(first.topics, "topic") if is_same else "the topics"
-    out = f" ({units(alone, 'session')} of other topics take no part)" if alone else ""
+    out = f" ({units(alone, 'session')} of other topics left out)" if alone else ""
     return f"{design}labels are shuffled within {topics} that both systems have{out}."
 
 
-#: Every number of a pair under a name.
+#: A pair for machines.
 _UNPAIRED_RECORD = head(
     "measure | system | baseline | better | verdict ← adjusted_verdict | test ← test.name | "
     "enumerated ← test.is_enumerated | interval ← interval.method | label ← practical.label | topics # | alone # | "

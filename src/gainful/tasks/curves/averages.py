@@ -1,9 +1,7 @@
-"""Average curves of runs and of sessions, how far each may be off (bootstrap over queries or sessions), and what pages
-show of them: lines, tables of some places, all values.
+"""Average curves of runs and of sessions with bootstrap bands, and their display as lines, tables and values.
 
-Queries are drawn with replacement, as many as there are; the same draws serve all runs and measures, so that curves
-whose bands overlap can still be compared. Sums over drawn queries are sums of whole numbers small enough to be exact:
-no order of adding, and so no number of threads, can change a digit.
+All runs and measures share the same resamples of queries, so that overlapping bands can still be compared. Sums over
+resamples are sums of whole numbers small enough to be exact, so neither order of addition nor threads matter.
 """
 
 from __future__ import annotations
@@ -27,30 +25,30 @@ from gainful.pages.charts import Band as ChartBand, Line, Role
 from gainful.pages.page import Column, Row
 from gainful.render import Showable
 
-#: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
+#: Bands are computed at each of the first ranks, then at this many ranks per factor of ten, and at the last one.
 EVERY_RANK_TO = 20
 _RANKS_A_DECADE = 12
 
-#: Draws are made so many cells (draws x queries) at a time; up to twice as many are kept for the next run.
+#: Cells (resamples x queries) per batch; up to twice as many are cached.
 _CELLS = 1 << 22
 
-#: Products of so many multiplications stay on one thread; pieces of fewer draws are not worth it.
+#: Products with at most this many multiplications use one thread; batches of fewer resamples are not worth it.
 _SMALL_PRODUCT = 1 << 18
 _FEW_DRAWS = 8
 
-#: What averages over queries are called.
+#: Names of averages over queries.
 MEAN, MEAN_OF_RATIOS, RATIO_OF_MEANS = "mean", "mean of ratios", "ratio of means"
 
-#: The ways to average normalised curves, by what the user calls them.
+#: Ways to average normalised curves, by option value.
 AVERAGES = {"ratios": (MEAN_OF_RATIOS,), "means": (RATIO_OF_MEANS,), "both": (MEAN_OF_RATIOS, RATIO_OF_MEANS)}
 
-#: With fewer queries (or sessions) there is nothing to resample.
+#: Resampling needs at least this many queries (or sessions).
 FEWEST = 2
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """How bands are made: the number of resamples, the seed, and what share of them lies inside."""
+    """Settings of bands: number of resamples, seed, and confidence level."""
 
     draws: int
     seed: int
@@ -58,18 +56,18 @@ class Resampling:
 
     @classmethod
     def of(cls, draws: int, seed: int, confidence: object) -> Resampling:
-        """Read and check how bands are to be made."""
+        """Read and check the settings."""
         found = cls(draws, seed, read_number(confidence, "confidence"))
         if not 0 < found.confidence < 1:
             raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
         return found
 
     def resamples(self, size: int) -> Resamples | None:
-        """The resamples of so many queries or sessions; None where no bands are wanted or possible."""
+        """Return resamples of queries or sessions; None if bands are not wanted or not possible."""
         return Resamples(size, self.draws, self.seed) if self.draws and size >= FEWEST else None
 
     def band(self, places: Ints, parts: Floats, wholes: Floats | Bools) -> Band | None:
-        """The band of an average at some places, as :func:`resampled` has it; None where there is none."""
+        """Return the band of an average at some ranks, from :func:`resampled`; None if there is none."""
         resamples = self.resamples(parts.shape[0])
         if resamples is None:
             return None
@@ -77,20 +75,20 @@ class Resampling:
 
     @property
     def per_cent(self) -> str:
-        """What share of the resamples a band holds, as people read it."""
+        """The confidence level as text."""
         return percent_text(self.confidence)
 
     def about(self, over: str) -> str:
-        """What the bands are."""
-        draws = count_of(self.draws, "draw")
+        """Return a description of the bands."""
+        draws = count_of(self.draws, "resample")
         return f"band: {self.per_cent} percentile bootstrap over {over}, {draws}, seed {self.seed}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band:
-    """The lower and the upper end of what an average curve may be, at some ranks.
+    """The lower and upper ends of the interval of an average curve, at some ranks.
 
-    ``draws`` is how many resamples it is from: those in which at least one query counted.
+    ``draws`` is the number of resamples with at least one counted query.
     """
 
     ranks: Ints
@@ -99,18 +97,18 @@ class Band:
     draws: int
 
     def cut(self, depth: int) -> Band:
-        """The band down to a rank after which nothing changes."""
+        """Return the band up to a rank after which it is constant."""
         chosen = np.arange(int(np.searchsorted(self.ranks, depth)) + 1)
         return Band(np.minimum(self.ranks[chosen], depth), self.low[chosen], self.high[chosen], self.draws)
 
     def ends(self) -> dict[int, tuple[float, float]]:
-        """Both ends by rank."""
+        """Return both ends by rank."""
         low_and_high = zip(self.low.tolist(), self.high.tolist(), strict=True)
         return dict(zip(self.ranks.tolist(), low_and_high, strict=True))
 
 
 def band_ranks(depth: int) -> Ints:
-    """The ranks at which bands are taken: 1 to 20, about log-spaced beyond, and the last.
+    """Return the ranks at which bands are computed: 1 to 20, then roughly log-spaced ones, and the last.
 
     >>> band_ranks(40).tolist()[18:]
     [19, 20, 24, 29, 36, 40]
@@ -121,7 +119,7 @@ def band_ranks(depth: int) -> Ints:
 
 
 class Resamples:
-    """How often every query is drawn in every resample: the same numbers whenever they are asked for.
+    """The number of times each query is drawn in each resample; the same numbers in every iteration.
 
     >>> [chunk] = Resamples(queries=4, draws=2, seed=0)
     >>> chunk.shape, chunk.sum(axis=1).tolist()
@@ -133,7 +131,6 @@ class Resamples:
         self._cells = cells
 
     def __iter__(self) -> Iterator[Floats]:
-        """Arrays of draws x queries, some draws at a time."""
         return iter(self._kept) if self.draws * self.queries <= 2 * self._cells else self._drawn()
 
     @cached_property
@@ -152,10 +149,10 @@ class Resamples:
 
 
 def resampled(resamples: Resamples, parts: Floats, wholes: Floats | Bools) -> Floats:
-    """Sums of ``parts`` over the drawn queries by those of ``wholes``: columns x draws.
+    """Return sums of ``parts`` over resampled queries, divided by those of ``wholes``: columns x resamples.
 
-    ``parts`` are queries x columns, 0 where a query does not count. ``wholes`` are of the same shape, or one number a
-    query: whether it counts, which makes means. Draws in which there is nothing to divide by are left out.
+    ``parts`` are queries x columns, 0 if a query does not count. ``wholes`` have the same shape, or one number per
+    query, 1 if it counts, for means. Resamples with a zero divisor are omitted.
     """
     wholes = np.asarray(wholes, np.float64)
     above, below = _ExactColumns(parts), _ExactColumns(wholes[:, None] if wholes.ndim == 1 else wholes)
@@ -168,20 +165,17 @@ def resampled(resamples: Resamples, parts: Floats, wholes: Floats | Bools) -> Fl
 
 
 class _ExactColumns:
-    """Columns of values as whole numbers times a power of two, such that no sum of as many as there are rounds."""
+    """Columns of values as whole numbers times a power of two, scaled so that sums over all queries are exact."""
 
     def __init__(self, values: Floats) -> None:
         _, exponent = np.frexp(values.max(axis=0, initial=0.0))
-        # Every value is below 2^exponent, and every sum of drawn values below the number of queries times that.
+        # Every value is below 2^exponent, and every sum over resampled queries below that times the number of queries.
         self._shift = EXACT_BITS - int(values.shape[0]).bit_length() - exponent
         self._whole = in_steps(values, self._shift).T
 
     def sums(self, counts: Floats) -> Floats:
-        """Columns x draws, of counts that are draws x queries.
-
-        Small pieces: a large product would be spread over threads of its own, which wait for each other where runs
-        already keep all cores busy.
-        """
+        """Return sums, columns x resamples, for counts of resamples x queries."""
+        # In small pieces: BLAS would spread a large product over its own threads, in competition with other runs.
         step = _SMALL_PRODUCT // max(self._whole.size, 1)
         if step < _FEW_DRAWS:
             step = counts.shape[0]
@@ -192,7 +186,7 @@ class _ExactColumns:
 
 
 def percentile_band(ranks: Ints, values: Floats, confidence: float) -> Band | None:
-    """The middle of many resampled values, as large as the confidence; None where there are none."""
+    """Return the percentile interval of resampled values; None if there are none."""
     draws = values.shape[1]
     if not draws:
         return None
@@ -208,26 +202,26 @@ def percentile_band(ranks: Ints, values: Floats, confidence: float) -> Band | No
 
 
 def widened(vectors: Floats, depth: int) -> Floats:
-    """The same down to a depth, which may be before their end: after its last rank a vector stays as it is."""
+    """Return vectors of the given depth; beyond its last rank a vector is constant."""
     return np.pad(vectors[:, :depth], ((0, 0), (0, max(0, depth - vectors.shape[1]))), "edge")
 
 
-#: What curves are of: a measure of lists, or of sessions.
+#: The measure of a curve: of lists, or of sessions.
 M = TypeVar("M", bound=Measure)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Generic[M]):
-    """The value at every rank (of sessions: position) from 1 on, how far it may be off, and over how many it is.
+    """Values at every rank (for sessions: position) from 1, with a band, and the number of items averaged.
 
-    ``run`` is None for the ideal. ``average`` is ``"mean"``, of normalised measures ``"mean of ratios"`` or
-    ``"ratio of means"``. ``of`` says over what it is: ``"all queries"``, ``"all sessions"``, ``"at least 4 queries"``,
-    ``"last query"``, ``"earlier queries"``, ``"best query"``, or ``"session"``; ``count`` is how many these are. A
-    value is NaN where none counts.
+    ``run`` is None for the ideal. ``average`` is ``"mean"``, or, for normalised measures, ``"mean of ratios"`` or
+    ``"ratio of means"``. ``of`` names the items averaged: ``"all queries"``, ``"all sessions"``,
+    ``"at least 4 queries"``, ``"last query"``, ``"earlier queries"``, ``"best query"``, or ``"session"``; ``count`` is
+    their number. A value is NaN if none counts.
     """
 
     run: str | None
-    measure: M  # of runs without @k
+    measure: M  # without @k for runs
     average: str
     of: str
     values: Floats
@@ -244,13 +238,13 @@ class Curve(Generic[M]):
         return f"<Curve of {whose}, {self.of}: {self.measure} ({self.average}) to {self.depth}>"
 
     def cut(self, depth: int) -> Self:
-        """The curve down to a rank after which nothing changes."""
+        """Return the curve up to a rank after which it is constant."""
         return replace(self, values=self.values[:depth], band=self.band and self.band.cut(depth))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curves(Showable, Generic[M]):
-    """Curves of several runs or systems. ``evaluations`` are their scores, with all that was noticed on the way."""
+    """Curves of several runs or systems. ``evaluations`` are their scores, with their notices."""
 
     curves: tuple[Curve[M], ...]
     evaluations: Mapping[str, Evaluation]
@@ -261,7 +255,7 @@ class Curves(Showable, Generic[M]):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
+        """Warnings, one line each."""
         from gainful.evaluation.notices import notices
 
         return tuple(notices(self.evaluations.values()))
@@ -273,36 +267,36 @@ class Curves(Showable, Generic[M]):
 
     @property
     def measures(self) -> list[M]:
-        """The measures, of runs without @k."""
+        """The measures, for runs without @k."""
         return list(self._depths)
 
     def depth(self, measure: str | Measure | None = None) -> int:
-        """The last rank or position of a measure's curves."""
+        """Return the last rank or position of a measure's curves."""
         return self._depths[self.measure(measure)]
 
     def averages(self, measure: str | Measure | None = None) -> list[str]:
-        """What the averages of a measure are called."""
+        """Return the names of a measure's averages."""
         return list(self._placed[self.runs[0], self.measure(measure)])
 
     def measure(self, measure: str | Measure | None) -> M:
-        """One of the measures, the first if none is given."""
+        """Return one of the measures, by default the first."""
         if measure is None:
             return self.measures[0]
         wanted = measure if isinstance(measure, Measure) else parse(measure)
         if wanted in self._known:
             return self._known[wanted]
-        raise UsageError(f"no curve is of {wanted}; there are {', '.join(map(str, self.measures))}")
+        raise UsageError(f"no curve for {wanted}; there are {', '.join(map(str, self.measures))}")
 
     def curve(
         self, run: str | None, measure: str | Measure | None = None, average: str | None = None, of: str | None = None
     ) -> Curve[M]:
-        """The curve of a run (None: of the ideal); what is not given is the first that there is."""
+        """Return the curve of a run (None: of the ideal); parameters default to the first available."""
         found = self.measure(measure)
         if run not in (None, *self.runs):
             raise no_such_run(str(run), self.runs)
         by_average = self._placed.get((run, found))
         if by_average is None:
-            raise UsageError(f"{found}: the ideal of a normalised measure is 1 at every rank, it has no curve")
+            raise UsageError(f"{found}: no ideal curve: the ideal of a normalised measure is 1 at every rank")
         wanted = next(iter(by_average)) if average is None else AVERAGES.get(average, (average,))[0]
         by_kind = by_average[choose(wanted, by_average, f"{found}: average")]
         return by_kind[next(iter(by_kind)) if of is None else choose(of, by_kind, f"{found}: of")]
@@ -313,10 +307,9 @@ class Curves(Showable, Generic[M]):
 
     @cached_property
     def _known(self) -> dict[Measure, M]:
-        """The measures, by each name that somebody may call them by."""
         return {known: known for known in self._depths}
 
-    # Papers and pages ask for curves thousands of times.
+    # Cached, because some callers look up thousands of curves.
     @cached_property
     def _placed(self) -> dict[tuple[str | None, M], dict[str, dict[str, Curve[M]]]]:
         placed: dict[tuple[str | None, M], dict[str, dict[str, Curve[M]]]] = {}
@@ -327,7 +320,7 @@ class Curves(Showable, Generic[M]):
 
 
 def curve_line(name: str, values: Floats, band: Band | None = None, role: Role = "system") -> Line:
-    """A curve as a line of a chart."""
+    """Return a curve as a line of a chart."""
     x = tuple(map(float, range(1, len(values) + 1)))
     ends = None
     if band is not None:
@@ -336,7 +329,7 @@ def curve_line(name: str, values: Floats, band: Band | None = None, role: Role =
 
 
 def table_ranks(depth: int) -> list[int]:
-    """The ranks that a table shows: 1, 2, 3, 5, 10, 20, 50, 100, ... and the last.
+    """Return the ranks shown in a table: 1, 2, 3, 5, 10, 20, 50, 100, ... and the last.
 
     >>> table_ranks(300)
     [1, 2, 3, 5, 10, 20, 50, 100, 200, 300]
@@ -355,7 +348,7 @@ def _value_at(place: int, curve: Curve[Any]) -> float:
 def value_columns(
     named: Sequence[tuple[str, int]], curves: Sequence[Curve[Any]], band: str, places: int
 ) -> Iterator[Column]:
-    """A column for each of some places of curves, then, if there are any, their bands at the end."""
+    """Yield a column for each selected rank, then, if there are bands, one for the band at the end."""
 
     def band_text(curve: Curve[Any]) -> str | None:
         ends = curve.band
@@ -368,7 +361,7 @@ def value_columns(
 
 
 def rows_by_place(values: Floats, band: Band | None = None) -> Iterator[Row]:
-    """Place, value, and both ends of the band where it is known."""
+    """Yield rank, value, and both ends of the band if known."""
     ends = {} if band is None else band.ends()
     for place, value in enumerate(values.tolist(), 1):
         yield (place, value, *ends.get(place, (None, None)))

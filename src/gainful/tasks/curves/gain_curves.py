@@ -1,4 +1,4 @@
-"""Gain by rank: what a user has gained by the time they have read down to each rank, averaged over queries."""
+"""Gain by rank: the cumulated gain of a user who reads down to each rank, averaged over queries."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from gainful.tasks.run_questions import GainCurveOptions
 
 GainCurve: TypeAlias = Curve[CumulatedGain]
 
-#: How far curves go where no @k says so, unless lists and recall bases end before; and how far they can go.
+#: Default depth without @k, unless all lists and recall bases end earlier; and the maximum depth.
 DEFAULT_DEPTH = 100
 _DEEPEST = 1_000_000
 
@@ -61,13 +61,13 @@ _DEEPEST = 1_000_000
 @warns
 @question(GainCurveOptions)
 def gain_curves(asked: GainCurveOptions) -> GainCurves:
-    """Average curves of CG, DCG, nCG or nDCG by rank, for several runs and the ideal, with bands.
+    """Return average curves of CG, DCG, nCG or nDCG by rank, for several runs and the ideal, with bands.
 
-    ``@k`` is the depth (100 unless given, or the end of the longest list and recall base if that comes before).
-    Normalised measures are averaged as ``"ratios"`` (normalise each query, then average), as ``"means"`` (average the
-    vectors, then divide by the average ideal), or as ``"both"``. The bands hold ``confidence`` of the averages over
-    ``draws`` resamples of the queries; 0 draws make none. ``by_query`` keeps every query's vectors, too. With a
-    ``baseline``, one of the runs, the others' differences to it are tested at all ranks at once.
+    ``@k`` is the depth (by default 100, or the end of the longest list and recall base if earlier). Normalised measures
+    are averaged as ``"ratios"`` (normalise each query, then average), as ``"means"`` (average the vectors, then divide
+    by the average ideal), or as ``"both"``. Bands have level ``confidence``, from ``draws`` resamples of the queries; 0
+    draws omit them. ``by_query`` also keeps per-query vectors. With a ``baseline``, one of the runs, the other runs'
+    differences from it are tested at all ranks simultaneously.
 
     >>> qrels = {"q1": {"d1": 3, "d2": 2}, "q2": {"d1": 1}}
     >>> curves = gain_curves(qrels, {"mine": {"q1": ["d2", "d9", "d1"], "q2": ["d9", "d1"]}}, ["CG@3", "nCG@3"])
@@ -95,7 +95,7 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         for block, seen_by in seen_blocks(graded, deep):
             for i in seen_by:
                 raw[i, block.queries] = gathered[i].add(block)
-        # Refuses what the policy forbids.
+        # Raises the errors that the policy requires.
         evaluation = evaluate_graded(graded, deep, raw=raw)
         return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
@@ -128,10 +128,10 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
     evaluations = {run: replace(evaluation, measures=exact) for run, (evaluation, _) in found.items()}
     differences: tuple[CurveDifference, ...] = ()
     if baseline is not None:
-        # Of ratios of means there is no difference a query.
+        # Ratios of means have no per-query differences.
         linear = [with_depth(measure, None) for measure in deep if not measure.normalised or asked.average != "means"]
         if not linear:
-            raise UsageError("baseline: expected means of ratios to test by query, found average=means alone")
+            raise UsageError("baseline: tests need per-query ratios, which average=means does not have")
         differences = tuple(_curve_differences(vectors, list(runs), linear, baseline, resampling))
     return GainCurves(
         tuple(curves), evaluations, resampling, own_ideals, vectors if asked.by_query else {}, differences
@@ -139,34 +139,33 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
 
 
 def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
-    """The measures, if they have curves and can be distinguished without @k."""
+    """Return the measures; refuse those without curves, and duplicates except for @k."""
     checked: list[CumulatedGain] = []
     for measure in measures:
         if not isinstance(measure, CumulatedGain) or type(measure) not in (CG, DCG, NCG, NDCG):
             raise UsageError(f"curves: expected CG, DCG, nCG or nDCG, found {measure}")
         if measure.average is not None:
             raise UsageError(
-                f"curves: expected a vector over ranks, found {measure}, which is its average",
-                f"write {measure.replace(average=None)}",
+                f"curves: expected a measure without average, found {measure}", f"write {measure.replace(average=None)}"
             )
         if (measure.cutoff or 0) > _DEEPEST:
             raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
         if with_depth(measure, None) in [with_depth(other, None) for other in checked]:
-            raise UsageError(f"expected different measures, found {with_depth(measure, None)} twice")
+            raise UsageError(f"duplicate measure {with_depth(measure, None)}")
         checked.append(measure)
     if not checked:
-        raise UsageError("measures: expected at least one, found none")
+        raise UsageError("measures: at least one is required")
     return checked
 
 
 def with_depth(measure: CumulatedGain, depth: int | None) -> CumulatedGain:
-    """The measure with another @k; None: without it, as a whole curve is called."""
+    """Return the measure with another @k; None removes it, as in the name of a curve."""
     return measure.replace(cutoff=depth)  # type: ignore[return-value]
 
 
 class _CurvesOfMeasure(NamedTuple):
-    """A run by one measure: its average curves, its own ideal if it differs from that of all queries, where nothing
-    changes any more, and every query's vectors (queries x ranks, NaN where a query is left out) if they are kept."""
+    """A run's results for one measure: average curves, its own ideal if it is averaged over fewer queries, the rank
+    after which nothing changes, and, if kept, per-query vectors (queries x ranks, NaN for omitted queries)."""
 
     curves: list[GainCurve]
     own_ideal: Floats | None
@@ -175,7 +174,7 @@ class _CurvesOfMeasure(NamedTuple):
 
 
 class _AverageSums:
-    """What one average is made of: sums at every rank, and every query's values at the ranks of the band."""
+    """Sums of one average at every rank, and per-query values at the ranks of the band."""
 
     def __init__(self, depth: int, ranks: Ints, queries: int) -> None:
         self._ranks = ranks
@@ -184,7 +183,6 @@ class _AverageSums:
         self.part_at, self.whole_at = np.zeros((queries, ranks.size)), np.zeros((queries, ranks.size))
 
     def add(self, queries: Ints, counted: Bools, parts: Floats, wholes: Floats | None) -> None:
-        """Takes a block's vectors in."""
         self.counted[queries] = counted
         columns = np.minimum(self._ranks, parts.shape[1]) - 1
         for vectors, sums, at in ((parts, self.parts, self.part_at), (wholes, self.wholes, self.whole_at)):
@@ -195,7 +193,7 @@ class _AverageSums:
 
 
 class _MeasureVectors:
-    """What the curves of one run and measure are made of, block by block."""
+    """Collector of the vectors of one run and measure, block by block."""
 
     def __init__(
         self,
@@ -214,7 +212,7 @@ class _MeasureVectors:
         self._end = 1
 
     def add(self, block: Block) -> Floats:
-        """Takes a block in; its raw scores at the last rank."""
+        """Add a block; return its raw scores at the last rank."""
         measure, policy, answered = self._measure, block.policy, block.graded.answered[block.queries]
         run, ideal = measure.vectors(block, self._depth)
         raw = measure.share(run, ideal) if measure.normalised else run
@@ -232,7 +230,6 @@ class _MeasureVectors:
         return np.asarray(raw[:, -1])
 
     def finished(self, run: str, resampling: Resampling, policy: Policy) -> _CurvesOfMeasure:
-        """The averages, each with a band if one is wanted and there are queries enough."""
         measure, curves, own_ideal = self._measure, [], None
         for average, sums in self._sums.items():
             count = int(np.count_nonzero(sums.counted))
@@ -255,7 +252,6 @@ class _MeasureVectors:
 
 
 def _ideal_vectors(judged: Judged, measure: CumulatedGain) -> Iterator[Floats]:
-    """The best lists' vectors, some queries at a time."""
     lists, depth = judged.ideal_lists(measure.gain, measure.rel, measure.level), measure.cutoff or 1
     size = max(1, CELLS // depth)
     for first in range(0, lists.size, size):
@@ -264,7 +260,7 @@ def _ideal_vectors(judged: Judged, measure: CumulatedGain) -> Iterator[Floats]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveDifference:
-    """A run's average curve minus the baseline's, over the queries that both have; the band is simultaneous."""
+    """A run's average curve minus the baseline's, over their common queries; the band is simultaneous."""
 
     run: str
     baseline: str
@@ -274,7 +270,7 @@ class CurveDifference:
     band: Band | None
 
     def ranks(self, sign: int) -> list[tuple[int, int]]:
-        """The first and the last of the ranks at which the band is above 0 (``sign`` 1) or below (-1)."""
+        """Return first and last ranks of the regions with the band above 0 (``sign`` 1) or below (-1)."""
         if self.band is None:
             return []
         beyond = self.band.low > 0 if sign > 0 else self.band.high < 0
@@ -282,19 +278,19 @@ class CurveDifference:
         return [(int(first) + 1, int(last)) for first, last in edges.reshape(-1, 2)]
 
     def sentence(self, per_cent: str) -> str:
-        """At which ranks the run is significantly ahead or behind."""
+        """Return the ranks at which the run is significantly ahead or behind."""
         run, baseline = printable(self.run, 40), printable(self.baseline, 40)
         over = f"simultaneous {per_cent} band over ranks 1 to {self.values.size:,}"
         if self.band is None:
-            return f"{self.measure}: {run} has no band, too few queries are shared with {baseline}."
-        told = []
+            return f"{self.measure}: no band for {run}, because it shares too few queries with {baseline}."
+        found = []
         for word, regions in (("ahead of", self.ranks(1)), ("behind", self.ranks(-1))):
             texts = [str(first) if first == last else f"{first} to {last}" for first, last in regions]
             one = len(regions) == 1 and regions[0][0] == regions[0][1]
-            told += [f"{word} {baseline} at {'rank' if one else 'ranks'} {listed(texts, most=6)}"] if regions else []
-        if not told:
-            return f"{self.measure}: no difference of {run} and {baseline} was shown at any rank ({over})."
-        return f"{self.measure}: {run} is significantly {' and '.join(told)} ({over})."
+            found += [f"{word} {baseline} at {'rank' if one else 'ranks'} {listed(texts, most=6)}"] if regions else []
+        if not found:
+            return f"{self.measure}: no significant difference between {run} and {baseline} at any rank ({over})."
+        return f"{self.measure}: {run} is significantly {' and '.join(found)} ({over})."
 
 
 def _curve_differences(
@@ -304,9 +300,9 @@ def _curve_differences(
     baseline: str,
     resampling: Resampling,
 ) -> Iterator[CurveDifference]:
-    """Every run but the baseline, by every measure; ``vectors`` are queries x ranks, NaN where a query is left out."""
+    """Yield differences of every other run, by measure; ``vectors`` are queries x ranks, NaN for omitted queries."""
     if not resampling.draws:
-        raise UsageError("baseline: expected draws for the bands of differences, found 0", "leave --draws as it is")
+        raise UsageError("baseline: bands of differences need resamples", "remove --draws 0")
     for measure in measures:
         for run in runs:
             if run == baseline:
@@ -323,17 +319,16 @@ def _curve_differences(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GainCurves(Curves[CumulatedGain]):
-    """Average curves over ranks: those of the ideal (of measures that are not normalised) and of every run.
+    """Average curves over ranks of the ideal (unless the measure is normalised) and of every run.
 
-    ``evaluations`` are the runs' scores at the last rank, with all that was noticed on the way.
+    ``evaluations`` are the runs' scores at the last rank, with their notices.
     """
 
-    #: By run and measure the ideal over the same queries, where the policy leaves some out: there the ideal of all of
-    #: them is no match for the run.
+    #: By run and measure, the ideal over the run's own queries, if the policy omits some queries.
     own_ideals: Mapping[tuple[str, Measure], Floats]
-    #: Every query's vectors by run (None: the ideal) and measure, queries x ranks, if they were asked for.
+    #: Per-query vectors by run (None: the ideal) and measure, queries x ranks, if requested.
     vectors: Mapping[tuple[str | None, Measure], Floats] = field(default_factory=dict)
-    #: The runs' differences to a baseline, if one was given.
+    #: The runs' differences from the baseline, if given.
     differences: tuple[CurveDifference, ...] = ()
 
     def __repr__(self) -> str:
@@ -342,7 +337,7 @@ class GainCurves(Curves[CumulatedGain]):
 
     @property
     def queries(self) -> list[str]:
-        """The judged queries, in byte order."""
+        """The judged queries, sorted by ID."""
         return next(iter(self.evaluations.values())).queries
 
     @cached_property
@@ -350,14 +345,14 @@ class GainCurves(Curves[CumulatedGain]):
         return {each: known for known, depth in self._depths.items() for each in (known, with_depth(known, depth))}
 
     def ideal(self, measure: str | Measure | None = None) -> Curve[CumulatedGain]:
-        """The average of the best lists there can be."""
+        """Return the average of the ideal lists."""
         return self.curve(None, measure)
 
     def by_query(self, run: str | None, measure: str | Measure | None = None) -> dict[str, Floats]:
-        """Every query's vector over ranks, after the policy; NaN where it leaves a query out."""
+        """Return every query's vector over ranks, after the policy; NaN if it omits the query."""
         found = self.measure(measure)
         if not self.vectors:
-            raise UsageError("by_query: expected curves that were made with by_query=True, found averages only")
+            raise UsageError("by_query: per-query vectors were not kept; use gain_curves(..., by_query=True)")
         return dict(zip(self.queries, self.vectors[self.curve(run, found).run, found], strict=True))
 
     def sideways(
@@ -368,12 +363,13 @@ class GainCurves(Curves[CumulatedGain]):
         regions: Sequence[tuple[int, int]] | None = None,
         average: str | None = None,
     ) -> Sideways:
-        """The curves read sideways: how much further users have to read with each run to gain as much.
+        """Compare curves by rank instead of gain: how many more documents users must read for the same gain.
 
-        As much as the reference, the ideal (None) or a run, gives in ``at`` documents: 5, 10 and 20 unless given.
-        Without a measure it is the first that is not normalised. ``regions`` are ranks, first and last, over which the
-        distance to the ideal is taken. A run that is averaged over some of the queries has their ideal. The ideal of a
-        normalised measure is 1 at every rank: without a run as the reference only the distances to it are read.
+        The gain is that of the reference, the ideal (None) or a run, after ``at`` documents: 5, 10 and 20 by default.
+        The default measure is the first that is not normalised. ``regions`` are first and last ranks over which the
+        distance from the ideal is computed. A run averaged over some of the queries is compared with their ideal. The
+        ideal of a normalised measure is 1 at every rank: only distances from it are given, unless the reference is a
+        run.
 
         >>> qrels = {"q1": {"d1": 3, "d2": 2}}
         >>> curves = gain_curves(qrels, {"mine": {"q1": ["d9", "d1", "d8", "d2"]}}, "CG@5")
@@ -394,8 +390,7 @@ class GainCurves(Curves[CumulatedGain]):
         at: Sequence[int] | None = None,
         regions: Sequence[tuple[int, int]] | None = None,
     ) -> Page:
-        """For every measure and average a chart and a table of some ranks; then the curves read sideways; for machines
-        every value."""
+        """Return a chart and a table per measure and average, the readings by rank, and all values for machines."""
         parts: list[Table | Chart | str] = []
         for measure in self.measures:
             for average in self.averages(measure):
@@ -403,7 +398,7 @@ class GainCurves(Curves[CumulatedGain]):
                 parts += _gain_parts(self, shown, places)
         parts += _difference_parts(self.differences, self.resampling.per_cent, places)
         notes = list(_gain_notes(self))
-        # Where some measures are not normalised, these are read sideways; of the others the distance to their ideal.
+        # If some measures are not normalised, only these use the reference; the others show distances from the ideal.
         has_plain = not all(measure.normalised for measure in self.measures)
         readings = [
             self.sideways(
@@ -416,13 +411,10 @@ class GainCurves(Curves[CumulatedGain]):
         for reading in readings:
             sentences = reading.sentences()
             if len(across) > 1:
-                sentences = [f"By {reading.measure}: {each[0].lower()}{each[1:]}" for each in sentences]
+                sentences = [f"{reading.measure}: {each}" for each in sentences]
             parts += ["\n".join(sentences), *reading.tables(places, for_people=True)]
         if not across:
-            notes.insert(
-                0,
-                "no ranks to the ideal's gain: normalised measures have an ideal of 1 at every rank; use CG or DCG",
-            )
+            notes.insert(0, "no reading by rank: the ideal of normalised measures is 1 at every rank; use CG or DCG")
         count = sum(curve.depth for curve in self.curves) + sum(int(vectors.size) for vectors in self.vectors.values())
         columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
         parts.append(Table(columns, RowsOnDemand(count, lambda: _every_gain(self))))
@@ -437,8 +429,7 @@ class GainCurves(Curves[CumulatedGain]):
             "averages": {str(measure): self.averages(measure) for measure in self.measures},
             **asdict(self.resampling),
             "runs": [
-                {"run": run, "path": evaluation.source, "missing": len(evaluation.missing)}
-                for run, evaluation in self.evaluations.items()
+                {"run": name, "path": run.source, "missing": len(run.missing)} for name, run in self.evaluations.items()
             ],
             "sideways": [reading.data() for reading in readings],
         }
@@ -446,22 +437,21 @@ class GainCurves(Curves[CumulatedGain]):
 
 
 def gain_line(curve: GainCurve) -> Line:
-    """A curve as a line of a chart."""
+    """Return a curve as a line of a chart."""
     if curve.run is None:
         return curve_line("ideal", curve.values, curve.band, "ideal")
     return curve_line(curve.run, curve.values, curve.band)
 
 
 def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Iterator[Plot | Table]:
-    """A chart and a table of some ranks, of all runs by one measure and average; the ideal comes first."""
     last, depth = shown[-1], shown[0].depth
     counts = {curve.count for curve in shown if curve.run is not None}
     over = f", {last.average} over {count_of(last.count, 'query', 'queries') if len(counts) == 1 else 'queries'}"
     if counts == {1} and len(curves.averages(last.measure)) == 1:
-        over = ""  # of one query there is no average
+        over = ""  # a single query has no average
     lines = list(map(gain_line, shown))
     if shown[0].run is None:
-        # Other queries would have another ideal, but no band can end above it.
+        # Resampled queries have a different ideal, but no band may exceed the ideal shown.
         ideal = shown[0].values
         for i, line in enumerate(lines):
             if line.band is not None:
@@ -472,7 +462,7 @@ def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> 
     yield Plot(
         f"{last.measure} by rank{over}",
         Axis("rank", 1.0, float(last.depth), is_whole=True),
-        Axis(last.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
+        Axis(last.measure.name, 0.0, 1.0 if is_share else None),  # parameters are in the title
         tuple(lines),
         caption=_about_bands(curves, shown) if max(counts) > 1 else "",
     )
@@ -483,24 +473,23 @@ def _gain_parts(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> 
         best = max(values.values())
         marked.update((i, column) for i, value in values.items() if value == best > 0)
     run = Column("run", get=lambda curve: "(ideal)" if curve.run is None else curve.run)
-    band = f"{curves.resampling.per_cent} at {depth}"
+    band = f"{curves.resampling.per_cent} CI at {depth}"
     yield Table.of(
         (run, *value_columns([(str(rank), rank) for rank in ranks], shown, band, places)),
         shown,
-        title=f"{last.measure} at some ranks{over}",
+        title=f"{last.measure} at selected ranks{over}",
         marked=frozenset(marked),
         for_people=True,
     )
 
 
 def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
-    """What the bands are; nothing where none are wanted."""
     if not curves.resampling.draws:
         return ""
     counts = {curve.count for curve in shown if curve.band is not None}
     if not counts:
         most = max(curve.count for curve in shown if curve.run is not None)
-        return f"no bands: they need at least 2 queries, found {most}"
+        return f"no bands: at least 2 queries are needed, found {most}"
     return curves.resampling.about(
         count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
     )
@@ -509,7 +498,7 @@ def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
 def _gain_notes(curves: GainCurves) -> Iterator[str]:
     report = Report(curves.evaluations)
     if len(curves.runs) > 1:
-        yield "* best of its column"
+        yield "* best in column"
     if report.counted:
         counts = ", ".join(f"{printable(run, 80)} {count}" for run, count in report.counted.items())
         yield f"averages over different numbers of queries: {counts}"
@@ -524,7 +513,6 @@ def _gain_notes(curves: GainCurves) -> Iterator[str]:
 
 
 def _every_gain(curves: GainCurves) -> Iterator[Row]:
-    """Every value: averages with their bands, then, if they are there, the vectors of every query."""
     for curve in curves.curves:
         labels = (curve.run, str(curve.measure), curve.average, None)
         yield from ((*labels, *row) for row in rows_by_place(curve.values, curve.band))
@@ -535,7 +523,6 @@ def _every_gain(curves: GainCurves) -> Iterator[Row]:
 
 
 def _difference_parts(found: Sequence[CurveDifference], per_cent: str, places: int) -> Iterator[Plot | Table | str]:
-    """Sentences, then for every measure a chart and a table of some ranks; for machines every value."""
     if not found:
         return
 
@@ -550,16 +537,16 @@ def _difference_parts(found: Sequence[CurveDifference], per_cent: str, places: i
     for measure in dict.fromkeys(each.measure for each in found):
         shown = [each for each in found if each.measure == measure]
         queries, depth = count_of(shown[0].queries, "query", "queries"), shown[0].values.size
-        what, ends = f"{measure} minus that of {printable(shown[0].baseline, 40)}", (1.0, float(depth))
-        about = f"band: {per_cent}, simultaneous over ranks, by random sign flips of {queries}"
-        note = f"in brackets: {per_cent} simultaneous band; one that does not hold 0 is a significant difference there"
+        title, ends = f"{measure}, difference from {printable(shown[0].baseline, 40)}", (1.0, float(depth))
+        about = f"band: {per_cent}, simultaneous over ranks, from random sign flips of {queries}"
+        note = f"in brackets: {per_cent} simultaneous band; a difference is significant if its band excludes 0"
         if all(each.band is None for each in shown):
-            about = note = f"no band: {queries} {'is' if shown[0].queries == 1 else 'are'} too few"
+            about = note = f"no band: too few queries ({shown[0].queries})"
         lines = (Line("", ends, (0.0, 0.0), "guide"), *(curve_line(each.run, each.values, each.band) for each in shown))
-        yield Plot(f"{what}, by rank", Axis("rank", *ends, is_whole=True), Axis("difference"), lines, caption=about)
+        yield Plot(f"{title}, by rank", Axis("rank", *ends, is_whole=True), Axis("difference"), lines, caption=about)
         at = [*(rank for rank in (1, 5, 10) if rank < depth), depth]
         rows = tuple((each.run, *(with_band(each, rank) for rank in at)) for each in shown)
-        yield Table(head(["run", *map(str, at)]), rows, f"{what}, at some ranks", (note,), for_people=True)
+        yield Table(head(["run", *map(str, at)]), rows, f"{title}, at selected ranks", (note,), for_people=True)
     yield Table(
         head("run | baseline | measure | rank # | difference . | low . | high .", for_machines=True),
         tuple(

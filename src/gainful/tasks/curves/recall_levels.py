@@ -1,6 +1,6 @@
-"""Precision by recall: a curve for every grade level (jarvelin2000), or a generalised one for all grades.
+"""Precision–recall curves: one for every grade level (jarvelin2000), or a generalised one for all grades.
 
-Generalised precision and recall are those of Kekäläinen and Järvelin, JASIST 2002.
+Generalised precision and recall follow Kekäläinen and Järvelin, JASIST 2002.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.tasks.run_questions import GeneralisedRecallOptions, RecallLevelOptions
 
-#: What counts as relevant at a grade: documents of this grade alone, or also those of higher grades.
+#: Relevant documents of a grade: those of this grade only ("level"), or also those of higher grades ("rel").
 Mode: TypeAlias = Literal["level", "rel"]
 
 _MODES: Mapping[str, tuple[Mode, ...]] = {"level": ("level",), "rel": ("rel",), "both": ("level", "rel")}
 
-#: With more levels than these, grades are a measurement rather than a scale: somebody has to choose.
+#: With more levels, grades are a measurement rather than a scale, and levels must be chosen.
 MOST_LEVELS = 12
-#: More runs than these stand below each other instead of side by side.
+#: Tables with more runs than this have one row per run instead of one column.
 _MOST_ACROSS = 8
-#: So many queries without a base are named.
+#: Number of queries without a base that are named.
 _NAMED = 5
 
 
 class Difference(NamedTuple):
-    """How far a value in [0, 1] is from the baseline's: in points (hundredths), and in per cent of the baseline's.
+    """Difference of a value in [0, 1] from the baseline's: in points (hundredths), and in percent of the latter.
 
-    Either is None where there is no such number: a value is missing, or the baseline's is 0.
+    Either is None if undefined: a value is missing, or the baseline's is 0.
     """
 
     points: float | None
@@ -54,7 +54,7 @@ class Difference(NamedTuple):
 
     @classmethod
     def of(cls, value: float, baseline: float) -> Difference:
-        """The difference of two values.
+        """Return the difference between two values.
 
         >>> Difference.of(0.75, 0.5), Difference.of(0.25, 0.0)
         (Difference(points=25.0, per_cent=50.0), Difference(points=25.0, per_cent=None))
@@ -66,7 +66,7 @@ class Difference(NamedTuple):
 
 
 def recall_points(count: int) -> tuple[float, ...]:
-    """So many recall levels from 0 to 1, as far from each other.
+    """Return evenly spaced recall levels from 0 to 1.
 
     >>> recall_points(5)
     (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -75,7 +75,7 @@ def recall_points(count: int) -> tuple[float, ...]:
 
 
 def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
-    """The run that others are compared with: the wanted one, else the first."""
+    """Return the baseline run: the requested one, or the first."""
     require_runs(runs)
     if wanted is not None and wanted not in runs:
         raise no_such_run(wanted, runs, "baseline")
@@ -83,7 +83,7 @@ def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
 
 
 class CurveMeasures(NamedTuple):
-    """A curve of every run: what it is called beside the run, its average, and the precision at each recall point."""
+    """A curve of every run: its labels, its average, and the precision at each recall point."""
 
     labels: tuple[str, ...]
     average: Measure
@@ -92,10 +92,10 @@ class CurveMeasures(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RecallCurves(Showable):
-    """Precision by recall of several runs, one of which is the ``baseline`` that others are compared with.
+    """Precision–recall curves of several runs, which are compared with the ``baseline``.
 
-    ``evaluations`` are all scores by query, one evaluation a run; ``recall`` are the recall points of
-    the curves. ``by_query``: machines get every query's curve, too.
+    ``evaluations`` are per-query scores, one evaluation per run; ``recall`` are the recall points of the curves. With
+    ``by_query``, output for machines includes every query's curve.
     """
 
     evaluations: tuple[Evaluation, ...] = field(repr=False)
@@ -103,15 +103,15 @@ class RecallCurves(Showable):
     baseline: str
     by_query: bool
 
-    #: What the labels of a curve are of, what its average is called, and of how many of the first measures notices say
-    #: where they are undefined.
+    #: Names of a curve's labels, name of its average, and number of measures (from the first) with notices about
+    #: undefined values.
     label_names: ClassVar[tuple[str, ...]] = ()
     average_name: ClassVar[str]
     noticed: ClassVar[int] = 0
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
-        """What the curves of every run are made of."""
+        """The curves of every run."""
         raise NotImplementedError
 
     @property
@@ -121,23 +121,23 @@ class RecallCurves(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious of the runs. Queries without a document of a level are on the page."""
+        """Warnings about the runs. Queries without a document of a level are listed on the page."""
         kept = self.noticed
         return tuple(notices(replace(e, measures=e.measures[:kept], raw=e.raw[:kept]) for e in self.evaluations))
 
     def mean(self, run: str, measure: Measure) -> float:
-        """The mean over queries; NaN where no query is left."""
+        """Return the mean over queries; NaN if none is left."""
         for evaluation in self.evaluations:
             if evaluation.run == run:
                 return evaluation.mean(measure)
         raise no_such_run(run, self.runs)
 
     def difference_of(self, run: str, measure: Measure) -> Difference:
-        """How far a run's mean is from the baseline's."""
+        """Return the difference between a run's mean and the baseline's."""
         return Difference.of(self.mean(run, measure), self.mean(self.baseline, measure))
 
     def _page_of(self, kind: str, parts: Iterator[Table | Chart | str], titles: tuple[str, str], places: int) -> Page:
-        """A page of these parts, then every query's averages and points under their ``titles``."""
+        """Return a page of these parts, followed by every query's averages and points under ``titles``."""
         first = self.evaluations[0]
         header: dict[str, object] = {
             "kind": kind,
@@ -154,8 +154,8 @@ class RecallCurves(Showable):
         return Page("curves", tuple(shown), tuple(Report(self.evaluations).signatures), header)
 
     def average_rows(self, title: str, places: int, *, for_machines: bool = True) -> Table:
-        """One row a curve: its average, over how many queries, and how far it is from the baseline's."""
-        numbers = [f"{self.average_name} .{places}", "queries #", f"points .{max(places - 2, 0)}", "per cent ±1"]
+        """Return one row per curve: its average, the number of queries, and its difference from the baseline's."""
+        numbers = [f"{self.average_name} .{places}", "queries #", f"points .{max(places - 2, 0)}", "percent ±1"]
         columns = (
             *head("run", for_machines=for_machines),
             *head([*self.label_names, "measure"], for_machines=True),
@@ -169,7 +169,7 @@ class RecallCurves(Showable):
         return Table(columns, tuple(rows), title)
 
     def point_rows(self, title: str, places: int) -> Table:
-        """One row a point of a curve."""
+        """Return one row per point of a curve."""
         names = ["run", *self.label_names, "measure", f"recall .{places}", f"precision .{places}"]
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (each.run, *labels, str(measure), recall, each.mean(measure))
@@ -180,7 +180,6 @@ class RecallCurves(Showable):
         return Table(head(names, for_machines=True), rows, title)
 
     def _query_rows(self, averages_title: str, points_title: str, places: int) -> Iterator[Table]:
-        """One row a curve and query, with a status where the policy steps in; and one a point of a query's curve."""
         averages: list[tuple[Cell, ...]] = []
         points: list[tuple[Cell, ...]] = []
         for each in self.evaluations:
@@ -203,16 +202,15 @@ class RecallCurves(Showable):
 
     @property
     def _about_points(self) -> str:
-        return f"points (hundredths), and in parentheses per cent of what {printable(self.baseline, 80)} has"
+        return f"points (hundredths); in parentheses, percent of {printable(self.baseline, 80)}"
 
     def _plot(self, title: str, x: str, y: Axis, curves: Sequence[tuple[float, ...]]) -> Plot:
-        """A line a run."""
         lines = tuple(Line(run, self.recall, curve) for run, curve in zip(self.runs, curves, strict=True))
         return Plot(title, Axis(x, 0.0, 1.0), y, lines)
 
 
 def _precision_axis(label: str, curves: Sequence[tuple[float, ...]]) -> Axis:
-    """From 0 to the next tenth above all curves, the same for all charts of a page, so that they can be compared."""
+    """Return an axis from 0 to the next tenth above all curves, the same for all charts of a page."""
     highest = max((value for curve in curves for value in curve if not math.isnan(value)), default=1.0)
     return Axis(label, 0.0, max(math.ceil(10 * highest - 1e-9), 1) / 10)
 
@@ -226,10 +224,7 @@ def _run_table(
     notes: Sequence[str] = (),
     best: str = "",
 ) -> Table:
-    """Rows called ``name`` by runs; each cell is a value, or a difference in points and per cent.
-
-    Many runs stand below each other. ``best`` is the note on the highest value of every row, which is then marked.
-    """
+    """Return a table of values or differences by runs; ``best`` is the note on the marked maximum of each row."""
     marked: set[tuple[int, int]] = set()
     for i, row in enumerate(rows.values() if best and len(runs) > 1 else ()):
         values = [math.nan if cell[0] is None else float(cell[0]) for cell in row]
@@ -244,7 +239,7 @@ def _run_table(
     for each in across:
         columns.append(Column(each, "number", places))
         if wide > 1:
-            columns.append(Column(f"{each}, per cent", "difference", 1))
+            columns.append(Column(f"{each}, %", "difference", 1))
     values_of_rows = tuple(
         (label, *(value for cell in row for value in cell)) for label, row in zip(labels, cells, strict=True)
     )
@@ -253,9 +248,9 @@ def _run_table(
 
 @dataclass(frozen=True)
 class RecallBase:
-    """The relevant documents at a level: of this grade alone (``mode`` is ``level``), or of at least it (``rel``).
+    """The relevant documents of a level: those of this grade (``mode`` is ``level``), or of at least it (``rel``).
 
-    ``sizes`` are how many each query has, in byte order of the queries.
+    ``sizes`` are their numbers per query, with queries sorted by ID.
     """
 
     mode: Mode
@@ -276,7 +271,7 @@ class RecallBase:
 
     @property
     def documents(self) -> int:
-        """How many there are of all queries together."""
+        """The total number of relevant documents."""
         return sum(self.sizes)
 
     @property
@@ -286,20 +281,20 @@ class RecallBase:
 
     @property
     def queries(self) -> int:
-        """How many queries have at least one."""
+        """The number of queries with at least one relevant document."""
         return len(self.filled)
 
     @property
     def empty(self) -> int:
-        """How many queries have none: their precision at any recall is undefined."""
+        """The number of queries without any: their precision is undefined at all recall points."""
         return len(self.sizes) - self.queries
 
 
 @dataclass(frozen=True, eq=False)
 class RecallLevels(RecallCurves):
-    """What :func:`recall_levels` found; printed, it is tables and curves.
+    """Result of :func:`recall_levels`, displayed as tables and curves.
 
-    ``bases`` is what counts as relevant, level by level; queries without a base are left out (undefined=skip).
+    ``bases`` are the relevant documents by level; queries without any are omitted (undefined=skip).
     """
 
     bases: tuple[RecallBase, ...]
@@ -316,7 +311,7 @@ class RecallLevels(RecallCurves):
         )
 
     def base(self, grade: float, mode: Mode = "level") -> RecallBase:
-        """What counts as relevant at a level."""
+        """Return the relevant documents of a level."""
         for base in self.bases:
             if (base.mode, base.grade) == (mode, grade):
                 return base
@@ -324,21 +319,20 @@ class RecallLevels(RecallCurves):
         raise UsageError(f"expected one of {there}, found {mode}={grade}")
 
     def average_precision(self, run: str, grade: float, mode: Mode = "level") -> float:
-        """The mean over queries of the non-interpolated average precision; NaN where no query is left."""
+        """Return the mean over queries of the non-interpolated average precision; NaN if no query is left."""
         return self.mean(run, self.base(grade, mode).average_precision)
 
     def precision(self, run: str, grade: float, mode: Mode = "level") -> tuple[float, ...]:
-        """The curve: the mean over queries of the interpolated precision at each of the recall points."""
+        """Return the curve: mean interpolated precision at each recall point."""
         base = self.base(grade, mode)
         return tuple(self.mean(run, base.precision_at(recall)) for recall in self.recall)
 
     def difference(self, run: str, grade: float, mode: Mode = "level") -> Difference:
-        """How far a run's average precision is from the baseline's."""
+        """Return the difference between a run's average precision and the baseline's."""
         return self.difference_of(run, self.base(grade, mode).average_precision)
 
     def page(self, places: int = 4) -> Page:
-        """Recall bases, average precision by level and run, differences to the baseline, a chart a level; all as
-        rows."""
+        """Return recall bases, average precision by level and run, differences from the baseline, charts, and rows."""
         titles = "AvP by query", "Precision at recall by query"
         return self._page_of("recall", self._level_parts(places), titles, places)
 
@@ -354,8 +348,8 @@ class RecallLevels(RecallCurves):
             _, points, per_cent, run, base = max(differences, key=lambda each: each[0])
             share = "" if per_cent is None else f" ({per_cent:+.1f}%)"
             yield (
-                f"The largest difference to {printable(self.baseline, 80)} in average precision is that of "
-                f"{printable(run, 80)} at {base}: {points:+.{max(places - 2, 0)}f} points{share}."
+                f"Largest difference in average precision from {printable(self.baseline, 80)}: "
+                f"{printable(run, 80)} at {base}, {points:+.{max(places - 2, 0)}f} points{share}."
             )
         yield self.bases_table()
         yield self.average_table(places)
@@ -365,7 +359,7 @@ class RecallLevels(RecallCurves):
         yield self.point_rows("Precision at recall", places)
 
     def bases_table(self) -> Table:
-        """How many documents count at each level, in how many queries."""
+        """Return the numbers of relevant documents and of queries with some, by level."""
         columns = (
             Column("mode", for_machines=True),
             Column("grade", for_machines=True, get=lambda base: number_text(base.grade)),
@@ -376,9 +370,9 @@ class RecallLevels(RecallCurves):
             Column("lowest", "count", get=lambda base: min(base.filled)),
             Column("highest", "count", get=lambda base: max(base.filled)),
         )
-        notes = ["mean to highest: documents a query, of the queries that have one"]
+        notes = ["mean to highest: documents per query, over queries that have one"]
         if any(base.empty for base in self.bases):
-            notes.append("empty: queries without one are left out at that level (undefined=skip)")
+            notes.append("empty: queries without one, omitted at that level (undefined=skip)")
         levels: dict[tuple[str, ...], list[str]] = {}  # by their empty queries
         for base in self.bases:
             empty = [query for query, size in zip(self.evaluations[0].queries, base.sizes, strict=True) if not size]
@@ -386,41 +380,39 @@ class RecallLevels(RecallCurves):
                 levels.setdefault(tuple(empty), []).append(str(base))
         for queries, names in levels.items():
             more = f" and {len(queries) - _NAMED:,} more" if len(queries) > _NAMED else ""
-            notes.append(f"none of {', of '.join(names)}: {', '.join(map(printable, queries[:_NAMED]))}{more}")
+            notes.append(f"without {', '.join(names)}: {', '.join(map(printable, queries[:_NAMED]))}{more}")
         return Table.of(columns, self.bases, title="Recall bases", notes=tuple(notes))
 
     def average_table(self, places: int, *, in_per_cent: bool = False) -> Table:
-        """Levels by runs, as jarvelin2000's Table 1, which has per cents."""
-        unit, title = (100, "Average precision (AvP), per cent") if in_per_cent else (1, "Average precision (AvP)")
+        """Return levels by runs; jarvelin2000's Table 1 is in percent."""
+        unit, title = (100, "Average precision (AvP), %") if in_per_cent else (1, "Average precision (AvP)")
         rows = {
             str(base): [(unit * self.mean(run, base.average_precision),) for run in self.runs] for base in self.bases
         }
         notes = []
         for base in self.bases:
-            # Queries that are not answered may make a run's mean one over other queries than those with a base.
+            # With unanswered queries, a run's mean may cover other queries than those with a base.
             counts = {each.run: each.count(base.average_precision) for each in self.evaluations}
             if set(counts.values()) != {base.queries}:
                 listed = ", ".join(f"{printable(run, 80)} {count}" for run, count in counts.items())
                 missing = self.evaluations[0].policy.missing
-                done = "is left out" if missing == "skip" else "scores 0 even if its base is empty"
-                notes.append(
-                    f"{base}: means over {listed} queries, since one that is not answered {done} (missing={missing})"
-                )
+                done = "are omitted" if missing == "skip" else "score 0 even if their base is empty"
+                notes.append(f"{base}: means over {listed} queries; queries not answered {done} (missing={missing})")
         shown = max(places - 2, 0) if in_per_cent else places
-        return _run_table(title, "relevant", rows, self.runs, shown, notes, "* best at its level")
+        return _run_table(title, "relevant", rows, self.runs, shown, notes, "* best at this level")
 
     def difference_tables(self, places: int) -> Iterator[Table]:
-        """Levels by runs: by how much each differs from the baseline."""
+        """Yield differences from the baseline, levels by runs."""
         others = [run for run in self.runs if run != self.baseline]
         if others:
             rows = {
                 str(base): [self.difference_of(run, base.average_precision) for run in others] for base in self.bases
             }
-            title = f"Difference of AvP to {printable(self.baseline, 80)}"
+            title = f"Difference in AvP from {printable(self.baseline, 80)}"
             yield _run_table(title, "relevant", rows, others, max(places - 2, 0), [self._about_points])
 
     def plots(self) -> Iterator[Plot]:
-        """A chart a level; a grade that none exceeds is by itself what it is with all above, and drawn once."""
+        """Yield one chart per level; the highest grade is the same in both modes and drawn once."""
         alone = {base.grade: base.sizes for base in self.bases if base.mode == "level"}
         twice = {base.grade for base in self.bases if base.mode == "rel" and alone.get(base.grade) == base.sizes}
         bases = [base for base in self.bases if base.mode == "level" or base.grade not in twice]
@@ -434,12 +426,12 @@ class RecallLevels(RecallCurves):
 @warns
 @question(RecallLevelOptions)
 def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
-    """Precision by recall for every grade level by itself (``by="level"``), cumulatively (``"rel"``), or ``"both"``.
+    """Compute precision–recall curves for each grade level (``by="level"``), cumulatively (``"rel"``), or ``"both"``.
 
-    ``levels`` are the grades (else all above 0), ``points`` how many recall points there are from 0 to 1, ``baseline``
-    the run that others are compared with (else the first). Documents of other levels stay at their ranks as not
-    relevant. Queries without a document of a level are left out of its means (``undefined=skip``, whatever the policy
-    says; ``undefined=error`` refuses them).
+    ``levels`` are the grades (by default, all above 0), ``points`` is the number of recall points from 0 to 1,
+    ``baseline`` the run to compare with (by default, the first). Documents of other levels keep their ranks as not
+    relevant. Queries without a document of a level are omitted from its means (``undefined=skip``, whatever the
+    policy, except ``undefined=error``, which refuses them).
 
     >>> runs = {"one": {"q1": ["d1", "d2", "d3"]}, "two": {"q1": ["d3", "d2", "d1"]}}
     >>> found = recall_levels({"q1": {"d1": 2, "d3": 1}}, runs, points=3)
@@ -454,7 +446,7 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
     modes, recall = _MODES[asked.by], recall_points(asked.points)
     baseline = checked_baseline(runs, asked.baseline)
     if judged.policy.undefined == "zero":
-        # A query without documents of a level says nothing about a system there; a 0 would drown what the others say.
+        # Queries without documents of a level carry no information about it; zeros would dominate the means.
         judged = Judged(judged.qrels, judged.policy.replace(undefined="skip"), judged.index)
     bases = _recall_bases(judged, modes, _checked_grades(judged, asked.levels, modes))
     for base in bases if judged.policy.undefined == "error" else ():  # before any run is read
@@ -462,9 +454,8 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
             first = printable(judged.qrels.query_ids[base.sizes.index(0)])
             queries = count_of(base.empty, "query has", "queries have")
             raise InputError(
-                f"{judged.qrels.name}: {queries} no document of {base} ('{first}' first), and undefined=error forbids "
-                "that",
-                "--undefined skip leaves them out",
+                f"{judged.qrels.name}: {queries} no document of {base} ('{first}' first), refused by undefined=error",
+                "--undefined skip omits such queries",
             )
     measures = [each for base in bases for each in (base.average_precision, *map(base.precision_at, recall))]
     evaluations = evaluate_runs(judged, runs, measures, threads=asked.threads)
@@ -472,8 +463,8 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
 
 
 def recall_plan(judged: Judged, points: int = 11) -> tuple[tuple[RecallBase, ...], tuple[float, ...]]:
-    """What counts as relevant from each level on, and the recall points, for who scores runs by himself: all levels, or
-    the middle and the highest where there are too many."""
+    """Return the relevant documents of each level and above, and the recall points, for callers that score runs
+    themselves; with too many levels, only the middle and the highest."""
     there = [float(grade) for grade in judged.levels if grade > 0]
     grades = there if len(there) <= MOST_LEVELS else [there[len(there) // 2], there[-1]]
     return _recall_bases(judged, ("rel",), grades), recall_points(points)
@@ -488,45 +479,44 @@ def _recall_bases(judged: Judged, modes: Sequence[Mode], grades: Sequence[float]
 
 
 def _checked_grades(judged: Judged, wanted: Sequence[float | str] | float | None, modes: Sequence[Mode]) -> list[float]:
-    """The levels in ascending order; each has documents."""
+    """Return the levels in ascending order; refuse levels without documents."""
     name, there = judged.qrels.name, [float(grade) for grade in judged.levels if grade > 0]
     if not there:
-        raise InputError(f"{name}: expected grades above 0, found none")
+        raise InputError(f"{name}: no grade is above 0")
     if wanted is None:
         if len(there) > MOST_LEVELS:
             raise UsageError(
-                f"levels: expected at most {MOST_LEVELS} unless they are named, found {len(there):,} different grades "
-                f"in {name}, {number_text(there[0])} to {number_text(there[-1])}",
-                f"--levels {number_text(there[len(there) // 2])},{number_text(there[-1])} --by rel takes these grades "
-                "and all above",
+                f"levels: {name} has {len(there):,} different grades, {number_text(there[0])} to "
+                f"{number_text(there[-1])}, too many for one curve each (at most {MOST_LEVELS})",
+                f"choose some: --levels {number_text(there[len(there) // 2])},{number_text(there[-1])} --by rel",
             )
         return there
     given = [wanted] if isinstance(wanted, (str, int, float)) else wanted
     grades = sorted(read_number(grade, "levels") for grade in given)
     if not grades:
-        raise UsageError("levels: expected at least one, found none")
+        raise UsageError("levels: at least one is required")
     for grade, after in zip(grades, [*grades[1:], None], strict=True):
         if grade <= 0:
             raise UsageError(f"levels: expected grades above 0, found {number_text(grade)}")
         if grade == after:
-            raise UsageError(f"levels: expected each level once, found {number_text(grade)} twice")
+            raise UsageError(f"levels: duplicate level {number_text(grade)}")
         text = number_text(grade)
         if grade > there[-1]:
             raise UsageError(
                 f"levels: no document in {name} has grade {text} or more; the highest is {number_text(there[-1])}"
             )
-        if "level" in modes and grade not in there:  # its curve would be of nothing
+        if "level" in modes and grade not in there:  # it has no relevant documents
             known = ", ".join(map(number_text, there)) if len(there) <= MOST_LEVELS else count_of(len(there), "other")
             raise UsageError(
                 f"levels: no document in {name} has grade {text}; there are {known}",
-                f"--by rel takes {text} and all above",
+                f"--by rel counts grades {text} and above",
             )
     return grades
 
 
 @dataclass(frozen=True, eq=False)
 class GeneralisedRecall(RecallCurves):
-    """What :func:`generalised_recall` found; printed, it is tables and a curve.
+    """Result of :func:`generalised_recall`, displayed as tables and a curve.
 
     ``average_measure`` is the mean over eleven recall points (gIAP), with its gain map.
     """
@@ -534,26 +524,26 @@ class GeneralisedRecall(RecallCurves):
     average_measure: Measure
 
     average_name: ClassVar[str] = "gIAP"
-    noticed: ClassVar[int] = 1  # the points of the curve are undefined where their average is
+    noticed: ClassVar[int] = 1  # points are undefined together with their average
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
         return (CurveMeasures((), self.average_measure, _precision_measures(self.average_measure, self.recall)),)
 
     def average(self, run: str) -> float:
-        """The mean over queries of gIAP, which is the mean over eleven recall points; NaN where no query is left."""
+        """Return the mean over queries of gIAP, itself a mean over eleven recall points; NaN if no query is left."""
         return self.mean(run, self.average_measure)
 
     def precision(self, run: str) -> tuple[float, ...]:
-        """The curve: the mean over queries of the interpolated precision at each of the recall points."""
+        """Return the curve: mean interpolated precision at each recall point."""
         return tuple(self.mean(run, measure) for measure in self.measures[0].points)
 
     def difference(self, run: str) -> Difference:
-        """How far a run's average is from the baseline's."""
+        """Return the difference between a run's average and the baseline's."""
         return self.difference_of(run, self.average_measure)
 
     def page(self, places: int = 4) -> Page:
-        """Generalised precision at recall by run, its average and the differences to the baseline, and a chart."""
+        """Return generalised precision at recall by run, averages, differences from the baseline, and a chart."""
         titles = "gIAP by query", "Generalised precision by query"
         return self._page_of("generalised", self._generalised_parts(places), titles, places)
 
@@ -563,11 +553,11 @@ class GeneralisedRecall(RecallCurves):
         values = [*zip(*curves, strict=True), tuple(self.average(run) for run in self.runs)]
         rows = {label: [(value,) for value in row] for label, row in zip(labels, values, strict=True)}
         title = "Generalised precision at generalised recall"
-        yield _run_table(title, "recall", rows, self.runs, places, best="* best at its recall")
+        yield _run_table(title, "recall", rows, self.runs, places, best="* best at this recall")
         title = f"Average over eleven points: {self.average_measure}"
         table = self.average_rows(title, places, for_machines=False)
         yield table if len(self.runs) == 1 else replace(table, notes=(self._about_points,))
-        title = f"Generalised precision by generalised recall (gain={getattr(self.average_measure, 'gain', '')})"
+        title = f"Generalised precision–recall (gain={getattr(self.average_measure, 'gain', '')})"
         yield self._plot(title, "generalised recall", _precision_axis("generalised precision", curves), curves)
         yield self.point_rows("Generalised precision at recall, as rows", places)
 
@@ -575,11 +565,10 @@ class GeneralisedRecall(RecallCurves):
 @warns
 @question(GeneralisedRecallOptions)
 def generalised_recall(asked: GeneralisedRecallOptions) -> GeneralisedRecall:
-    """Interpolated generalised precision at generalised recall, averaged over queries.
+    """Return interpolated generalised precision at generalised recall, averaged over queries.
 
-    ``gain`` is what a document of a grade is worth (or ``measures``, one gIPrec or gIAP, says that and more),
-    ``points`` how many recall points there are from 0 to 1, ``baseline`` the run that others are compared with (else
-    the first).
+    ``gain`` is the value of a document by grade (or ``measures`` gives one gIPrec or gIAP), ``points`` the number of
+    recall points from 0 to 1, ``baseline`` the run to compare with (by default, the first).
 
     >>> runs = {"one": {"q1": ["d1", "d2", "d3"]}, "two": {"q1": ["d3", "d2", "d1"]}}
     >>> found = generalised_recall({"q1": {"d1": 3, "d3": 1}}, runs, points=3)
@@ -602,7 +591,7 @@ def _precision_measures(average: Measure, recall: tuple[float, ...]) -> tuple[Me
 
 
 def _average_of(measures: str | Measure | Sequence[str | Measure]) -> Measure:
-    """The average of a curve, gIAP, for which gIPrec may stand: at all recalls, so that @ has no meaning."""
+    """Return the average of a curve, gIAP, also for a given gIPrec; @ is refused, because curves cover all recalls."""
     several = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     if len(several) != 1:
         found = f"{len(several)}: {', '.join(map(str, several))}"
@@ -613,7 +602,7 @@ def _average_of(measures: str | Measure | Sequence[str | Measure]) -> Measure:
     name = choose(text.partition("(")[0].partition("@")[0].strip(), ("gIPrec", "gIAP"), option("measure"))
     if "@" in text:
         raise UsageError(
-            f"{option('measure')}: expected {name} without @, found '{text}': the curve goes through all recalls",
-            f"{option('points')} says at how many",
+            f"{option('measure')}: expected {name} without @, found '{text}'",
+            f"{option('points')} sets the number of recall points",
         )
     return parse("gIAP" + text.removeprefix(name))

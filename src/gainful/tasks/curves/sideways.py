@@ -1,4 +1,4 @@
-"""Average curves read sideways: how far users read with one system to gain what another gives them sooner."""
+"""Average curves compared by rank: how far users read with one system for the gain that another gives earlier."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import Curve
 
-#: The reference's ranks that others have to catch up with, unless given.
+#: Default ranks of the reference.
 DEFAULT_AT = (5, 10, 20)
-#: A value that misses the reference by no more than rounding has reached it.
+#: A value within rounding error of the reference's has reached it.
 _ROUNDING = 1e-12
 _DEEPER = "@k is the depth: CG@1000"
-#: With more runs than these a sentence names only the first and the last.
+#: With more runs, a sentence names only the first and the last.
 _NAMED = 6
 _WIDEST = 80
 
 
 class Reach(NamedTuple):
-    """Where a run has gained what the reference gives by rank ``at``: the rank, None if it never does.
+    """The rank at which a run reaches the reference's gain at rank ``at``; None if it never does.
 
-    ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first. Where
-    the reference gives nothing, nobody has to read: rank 0, and no times.
+    ``times_reference`` is that rank divided by ``at``; ``times_best`` divides by the first run's rank. If the
+    reference gains nothing, the rank is 0, without multipliers.
     """
 
     run: str
@@ -44,9 +44,9 @@ class Reach(NamedTuple):
 
 
 class LastRise(NamedTuple):
-    """Where a curve turns horizontal: the last rank at which it rises, None if it never does.
+    """The last rank at which a curve rises, where it plateaus; None if it never rises.
 
-    ``still_rises`` if that is the last rank of all: it may go on.
+    ``still_rises`` if that is the last rank of the curve.
     """
 
     run: str | None
@@ -55,7 +55,7 @@ class LastRise(NamedTuple):
 
 
 class Area(NamedTuple):
-    """What lies between a curve and the ideal: the sum of the distances over all ranks, and its share of the ideal."""
+    """The area between a curve and the ideal, summed over ranks, and its share of the area under the ideal."""
 
     run: str
     area: float
@@ -63,7 +63,7 @@ class Area(NamedTuple):
 
 
 class Distance(NamedTuple):
-    """How far a curve is below the ideal over some ranks, at least and at most: in points, and in shares of it."""
+    """Minimum and maximum distance of a curve below the ideal over some ranks, in points and as shares of the ideal."""
 
     run: str
     first: int
@@ -76,8 +76,8 @@ class Distance(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sideways(Showable):
-    """What can be read off average curves: ranks that gain as much as the reference, where curves turn horizontal, and
-    how far they are from the ideal. The reference is a run, or the ideal (None)."""
+    """Readings of average curves: ranks with the reference's gain, plateaus, and distances from the ideal. The
+    reference is a run, or the ideal (None)."""
 
     measure: CumulatedGain
     average: str
@@ -96,19 +96,19 @@ class Sideways(Showable):
 
     @property
     def runs(self) -> list[str]:
-        """The runs that have to catch up."""
+        """The runs compared with the reference."""
         return list(dict.fromkeys(reach.run for reach in self.reaches))
 
     def rank(self, run: str, at: int) -> int | None:
-        """Where a run has gained what the reference gives by rank ``at``; None if not within the depth."""
+        """Return the rank at which a run reaches the reference's gain at rank ``at``; None if not within the depth."""
         for reach in self.reaches:
             if (reach.run, reach.at) == (run, at):
                 return reach.rank
         ranks = ", ".join(map(str, self.at))
-        raise UsageError(f"nothing was read for run '{printable(run)}' at rank {at}; there are ranks {ranks}")
+        raise UsageError(f"run '{printable(run)}' was not compared at rank {at}; there are ranks {ranks}")
 
     def effort(self, run: str, other: str, at: int) -> float | None:
-        """How many times as far users read with a run as with another; None where either never gets there."""
+        """Return a run's rank divided by another's; None if either does not reach the gain."""
         one, two = self.rank(run, at), self.rank(other, at)
         return None if one is None or two is None else one / two
 
@@ -118,22 +118,22 @@ class Sideways(Showable):
 
     @property
     def stopping_rank(self) -> int | None:
-        """Where the ideal turns horizontal; None if it still rises at the last rank (or never does)."""
+        """The rank at which the ideal plateaus; None if it still rises at the last rank (or never does)."""
         return None if self._ideal_rise is None or self._ideal_rise.still_rises else self._ideal_rise.rank
 
     def sentences(self) -> list[str]:
-        """One for every rank of the reference, then where the ideal stops."""
+        """Return sentences on every rank of the reference and on the plateau of the ideal."""
         found, ideal = [sentence for at in self.at for sentence in _rank_sentences(self, at)], self._ideal_rise
         if ideal is None:
             return found
         if ideal.rank is None:
             return [*found, "There is nothing to gain: no judged document has a gain above 0."]
         if ideal.still_rises:
-            return [*found, f"The ideal is still rising at rank {self.depth:,}, the last one looked at."]
-        return [*found, f"The ideal plateaus at rank {ideal.rank:,}: no query has more documents to gain from."]
+            return [*found, f"The ideal is still rising at rank {self.depth:,}, the last one computed."]
+        return [*found, f"The ideal plateaus at rank {ideal.rank:,}: no query has further documents with gain."]
 
     def data(self) -> dict[str, object]:
-        """All of it for machines."""
+        """Return all results for machines."""
         found: dict[str, object] = {
             "measure": str(self.measure),
             "average": self.average,
@@ -149,14 +149,14 @@ class Sideways(Showable):
         return found
 
     def tables(self, places: int, *, for_people: bool = False) -> Iterator[Table]:
-        """Ranks that gain as much, areas and stopping ranks, distances by region."""
-        # Of a normalised measure with how it was averaged.
+        """Yield ranks with the same gain, areas and plateaus, and distances by region."""
+        # Normalised measures can be averaged in two ways.
         measure = f"{self.measure} ({self.average})" if self.measure.normalised else str(self.measure)
         if self.reaches:
             yield self._reach_table(measure, for_people)
         columns = head(f"run | area .{places} | share of ideal %")
         rows: list[tuple[Cell, ...]] = [(area.run, area.area, area.share) for area in self.areas]
-        if self.last_rises:  # the ideal's first, then one for each run
+        if self.last_rises:  # the ideal first, then each run
             columns += head("last rise #", none=f"still rising at {self.depth}")
             ranks = [None if rise.still_rises else rise.rank or 0 for rise in self.last_rises]
             rows = [(*row, rank) for row, rank in zip([("(ideal)", None, None), *rows], ranks, strict=True)]
@@ -165,8 +165,8 @@ class Sideways(Showable):
         columns = (Column("run"), Column("ranks", get=lambda each: f"{each.first}-{each.last}"))
         columns += head(f"min .{places} ← least | max .{places} ← most")
         title = f"Distance of {measure} from the ideal"
-        if not self.measure.normalised:  # the ideal is 1 there: points are shares
-            title += ", in points and in per cent"
+        if not self.measure.normalised:  # otherwise the ideal is 1, and points are shares
+            title += ", in points and in %"
             columns += head("min of ideal % ← least_share | max of ideal % ← most_share")
         runs = [area.run for area in self.areas]
         by_run = sorted(self.distances, key=lambda each: runs.index(each.run))
@@ -177,24 +177,23 @@ class Sideways(Showable):
         columns = head("run")
         for at in self.at:
             columns += head(f"for {at} #", none=f"not within {self.depth}")
-            columns += (Column(f"{at}: x {reference}", "number", 2), Column(f"{at}: x best", "number", 2))
+            columns += (Column(f"{at}: vs {reference}", "number", 2), Column(f"{at}: vs best", "number", 2))
         rows: dict[str, tuple[Cell, ...]] = {run: (run,) for run in self.runs}
         gains: dict[int, set[float]] = {at: set() for at in self.at}
         for reach in self.reaches:
             rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
             gains[reach.at].add(reach.gain)
-        about = "the ideal is that of each run's own queries"
+        about = "each run is compared with the ideal of its own queries"
         if all(len(values) == 1 for values in gains.values()):
             about = f"{the_reference}: {', '.join(f'{gain:.4f} at {at}' for at, [gain] in gains.items())}"
-        notes = [f"{about}; x: times as far as {the_reference}, as the best run"]
+        notes = [f"{about}; vs: rank divided by the rank of {the_reference}, or of the best run"]
         if self.measure.normalised:
-            notes.append(f"{self.measure} can fall with rank: a run that starts high may be there at once")
+            notes.append(f"{self.measure} can fall with rank, so a run that starts high may reach the value at once")
         ranks = listed([str(rank) for rank in self.at], "or")
-        title = f"Rank at which {measure} reaches what {the_reference} has at rank {ranks}"
+        title = f"Rank at which {measure} reaches the value of {the_reference} at rank {ranks}"
         return Table(columns, tuple(rows.values()), title, tuple(notes), for_people=for_people)
 
     def page(self, places: int = 4) -> Page:
-        """Tables and sentences."""
         return Page("sideways", (*self.sentences(), *self.tables(places)), self.conventions, self.data())
 
 
@@ -207,15 +206,15 @@ def read_sideways(
     regions: Sequence[tuple[int, int]] | None,
     conventions: Sequence[str],
 ) -> Sideways:
-    """Reads the curves of several runs by one measure; ``own_ideals`` are of runs that have another ideal than all.
+    """Compare the curves of several runs for one measure; ``own_ideals`` are those that differ from the common ideal.
 
-    There is no ``ideal`` of a normalised measure: it is 1 at every rank.
+    A normalised measure has no ``ideal``: it is 1 at every rank.
     """
     measure, depth = curves[0].measure, curves[0].depth
     if ideal is None and reference is None and at is not None:
         raise UsageError(
-            f"{measure}: expected a reference, found none: the ideal of a normalised measure is 1 at every rank",
-            "read CG or DCG sideways, or take a run as the reference",
+            f"{measure}: no gain to reach: the ideal of a normalised measure is 1 at every rank",
+            "use CG or DCG, or a run as the reference",
         )
     whole = np.ones(depth) if ideal is None else ideal.values
     ideals = [whole if own is None else own for own in own_ideals]
@@ -225,7 +224,7 @@ def read_sideways(
         if leader is None:
             raise no_such_run(reference, [str(curve.run) for curve in curves], "reference")
         if len(curves) == 1:
-            raise UsageError(f"reference: expected other runs beside '{printable(reference)}', found none")
+            raise UsageError(f"reference: no other run to compare with '{printable(reference)}'")
         leaders = [leader.values] * len(curves)
     reaches: list[Reach] = []
     others = [(curve, leader) for curve, leader in zip(curves, leaders, strict=True) if curve.run != reference]
@@ -262,19 +261,18 @@ def read_sideways(
 
 
 def _checked_ranks(at: Sequence[int] | None, depth: int) -> list[int]:
-    """The reference's ranks: those given, or the usual ones as far as the curves go."""
     if at is None:
         return [rank for rank in DEFAULT_AT if rank <= depth] or [depth]
     ranks = sorted({read_whole(rank, "at") for rank in at})
     if not ranks:
-        raise UsageError("at: expected at least one rank, found none")
+        raise UsageError("at: at least one rank is required")
     if ranks[-1] > depth:
-        raise UsageError(f"at: expected ranks down to {depth}, where the curves end, found {ranks[-1]}", _DEEPER)
+        raise UsageError(f"at: expected ranks up to {depth}, found {ranks[-1]}", _DEEPER)
     return ranks
 
 
 def _checked_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> list[tuple[int, int]]:
-    """Rank regions: those given, or 1-10, 11-50, 51-100, 101-500, ... as far as the curves go."""
+    """Return the given regions, or 1-10, 11-50, 51-100, 101-500, ... within the depth."""
     if regions is None:
         ends = [10]
         while ends[-1] < depth:
@@ -291,7 +289,7 @@ def _checked_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> l
 
 
 def first_rank(values: Floats, gain: float) -> int | None:
-    """The first rank at which a curve reaches a value; None if it never does.
+    """Return the first rank at which a curve reaches a value; None if it never does.
 
     >>> first_rank(np.array([0.0, 2.0, 2.0, 5.0]), 2.0), first_rank(np.array([0.0, 2.0]), 3.0)
     (2, None)
@@ -301,7 +299,6 @@ def first_rank(values: Floats, gain: float) -> int | None:
 
 
 def _rank_sentences(found: Sideways, at: int) -> Iterator[str]:
-    """How far users read with each run to gain what the reference gives by a rank."""
     reaches = [reach for reach in found.reaches if reach.at == at and reach.gain > 0]
     if not reaches:
         return
@@ -328,7 +325,7 @@ def _rank_sentences(found: Sideways, at: int) -> Iterator[str]:
     times = number_text(round(there[-1].times_best or 1.0, 1)) if there else "1"
     if times != "1":
         slowest, fastest = (printable(there[i].run, _WIDEST) for i in (-1, 0))
-        yield f"There {slowest} takes {times} times as long as {fastest}."
+        yield f"With {slowest} a user reads {times} times as far as with {fastest}."
 
 
 def _the(reference: str | None) -> str:

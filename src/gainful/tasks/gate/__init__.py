@@ -1,6 +1,6 @@
-"""The file of a gate: a frozen baseline, what it was measured on, the rule, and how it came about.
+"""The gate file: a frozen baseline, its judgments, the rule, and the history of baselines.
 
-Nothing here loads NumPy: a gate says by which conventions files are read, so that it is read before them.
+Does not import NumPy, because a gate defines the conventions for reading files and is therefore read first.
 """
 
 from __future__ import annotations
@@ -31,39 +31,35 @@ if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
     from gainful.measures.base import Measure
 
-#: The form of the file, and of the numbers in it: raised when a measure's values change.
+#: Versions of the file format, and of the values of measures.
 SCHEMA, NUMBERS = 1, 1
-#: A query collapsed that lost this share of a score of at least so much.
+#: A query has collapsed if it lost this share of a score of at least ``COLLAPSED_FROM``.
 COLLAPSED, COLLAPSED_FROM = 0.8, 0.1
-#: The margin, as a share of the mean, where nobody chose one and the queries can show it.
+#: The default margin, relative to the mean, if the queries can detect it.
 MARGIN = 0.02
 _DIGITS = 16  # of a query's hash
-_LARGEST = 1e150  # of a number, so that squares are numbers, too
+_LARGEST = 1e150  # squares of larger numbers overflow
 _BY_HAND = "was the file changed by hand?"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute; None is 2%, or
-    what the queries of the baseline can show.
+    """The rule of a gate.
 
-    ``floors`` are least means by measure, ``must_hold`` queries that may not fall at all. ``by`` is the column that
-    queries are grouped by, ``weights`` that of their weights. ``missing_at_most`` queries of a run may be missing;
-    ``judged_at_least`` of the documents in the top ranks have to be judged, and at most ``judged_drop`` fewer than with
-    the baseline. ``spread`` is that of per-query differences, relative to the mean, as long as none is known: what
-    small changes have, of which real collections have less.
+    ``margin`` is the drop that matters: a share of the baseline's mean (``is_relative``), or absolute. None stands for
+    2%, or more if the queries cannot detect 2%. ``spread`` is used until enough changes are known.
     """
 
     margin: float | None = None
     is_relative: bool = True
-    floors: dict[str, float] = field(default_factory=dict)
-    must_hold: list[str] = field(default_factory=list)
-    by: str | None = None
-    weights: str | None = None
-    missing_at_most: int = setting(0, "Queries a run may leave out.", kind="whole", least=0)
-    judged_at_least: float = number(0.0, "The least share of judged documents in the top ranks.", "SHARE")
-    judged_drop: float = number(0.05, "How much less of them may be judged than with the baseline.", "SHARE")
-    spread: float = number(0.13, "How far queries differ by a small change, relative to the mean.", "SHARE")
+    floors: dict[str, float] = field(default_factory=dict)  # worst acceptable means by measure
+    must_hold: list[str] = field(default_factory=list)  # queries whose score must not fall
+    by: str | None = None  # column of groups
+    weights: str | None = None  # column of weights
+    missing_at_most: int = setting(0, "Number of queries that a run may leave out.", kind="whole", least=0)
+    judged_at_least: float = number(0.0, "Required share of judged documents in the top ranks.", "SHARE")
+    judged_drop: float = number(0.05, "Largest acceptable drop of the judged share.", "SHARE")
+    spread: float = number(0.13, "Per-query spread of a small change, relative to the mean.", "SHARE")
 
     def __post_init__(self) -> None:
         above, share = (5e-324, _LARGEST, "a number above 0"), (0, 1, "a share from 0 to 1")
@@ -72,7 +68,7 @@ class Rule:
             "spread": above,
             "judged_at_least": share,
             "judged_drop": share,
-            "missing_at_most": (0, _LARGEST, "a whole number from 0 on"),
+            "missing_at_most": (0, _LARGEST, "a whole number of at least 0"),
         }.items():
             value = getattr(self, name)
             if not (_is_number(value) and least <= value <= most) and (name, value) != ("margin", None):
@@ -87,7 +83,7 @@ class Rule:
         must_hold: Iterable[str] | str = (),
         **others: Any,
     ) -> Rule:
-        """A rule as people write it: its margin, its floors, and the ids of queries that must hold or a file of them.
+        """Return a rule from texts: its margin, its floors, and the IDs of queries that must hold, or a file of them.
 
         >>> rule = Rule.of("0.01", ["ndcg@10 >= 0.40", "ESL<=3"])
         >>> rule.margin, rule.is_relative, rule.floors
@@ -103,7 +99,7 @@ class Rule:
 
             ids = read_ids(must_hold, "must-hold")
             if not ids:
-                raise InputError(f"{must_hold}: expected the ids of queries that must hold, found none")
+                raise InputError(f"{must_hold}: no IDs of queries that must hold")
             must_hold = ids
         least = dict(floors) if isinstance(floors, Mapping) else read_floors(floors)
         return cls(chosen, is_relative, least, list(must_hold), **others)
@@ -113,21 +109,19 @@ class Rule:
         return (percent_text if self.is_relative else number_text)(self.margin or MARGIN)
 
     def margin_of(self, baseline: float) -> float:
-        """The margin of a measure whose baseline has this mean."""
+        """Return the absolute margin for a baseline mean."""
         return (self.margin or MARGIN) * (abs(baseline) if self.is_relative else 1.0)
 
 
 def refuse_existing(gate: str | os.PathLike[str]) -> None:
-    """Refuses a file that exists: a new baseline comes with a reason."""
+    """Raise UsageError if the file exists, because replacing a baseline requires a reason."""
     if os.path.exists(gate):
-        raise UsageError(
-            f"{os.fspath(gate)}: expected a new file, found one that exists",
-            "`gainful gate update` changes a baseline, with a reason",
-        )
+        hint = "`gainful gate update` replaces a baseline, with a reason"
+        raise UsageError(f"{os.fspath(gate)}: file already exists", hint)
 
 
 def read_floors(texts: Iterable[str]) -> dict[str, float]:
-    """The worst means that measures may have: the least ones, or where lower is better the largest.
+    """Read the worst acceptable means: minima, or maxima if lower is better.
 
     >>> read_floors(["ndcg@10 >= 0.40", "ESL<=3"])
     {'nDCG@10': 0.4, 'ESL': 3.0}
@@ -136,29 +130,29 @@ def read_floors(texts: Iterable[str]) -> dict[str, float]:
     for text in texts:
         sign = next((sign for sign in (">=", "<=") if sign in text), None)
         if sign is None:
-            raise UsageError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
+            raise UsageError(f"{what}: expected a floor such as nDCG@10>=0.40, found '{printable(text)}'")
         name, _, value = text.partition(sign)
         measure = parse(name.strip())
         if (measure.better == "lower") != (sign == "<="):
             raise UsageError(f"{what}: {measure}: {measure.better} is better, found '{printable(text)}'")
         if str(measure) in floors:
-            raise UsageError(f"{what}: expected one of each measure, found two")
+            raise UsageError(f"{what}: duplicate floor of {measure}")
         floors[str(measure)] = read_number(value.strip(), what)
     return floors
 
 
 def broken_floor(measure: Measure, floor: float, mean: float) -> str | None:
-    """How a mean breaks a floor, if it does."""
+    """Describe how a mean breaks a floor; None if it does not."""
     is_lower = measure.better == "lower"
     holds, side = (mean <= floor, "above its limit") if is_lower else (mean >= floor, "below its floor")
     if math.isnan(mean):
-        return f"{measure} has no value for any query"
+        return f"{measure} is undefined for all queries"
     return None if holds else f"{measure} is {mean:.4f}, {side} of {floor:g}"
 
 
 @dataclass(frozen=True)
 class FrozenQuery:
-    """A query: what tells its judgments, the baseline's scores (None: the policy left it out), and what is known."""
+    """A query: the hash of its judgments, the scores of the baseline (None if left out), and its description."""
 
     judgments: str
     scores: list[float | None]
@@ -169,8 +163,10 @@ class FrozenQuery:
 
 @dataclass(frozen=True)
 class Accepted:
-    """A baseline that was frozen: when, why, from which run, its means, and how far queries differed from the one
-    before (the standard deviation by measure, relative to the mean; none where nothing differed or judgments did)."""
+    """A frozen baseline: date, reason, run, means, and the spread of per-query changes from the previous one.
+
+    ``spreads`` are standard deviations by measure, relative to the mean; missing if nothing or the judgments changed.
+    """
 
     date: str
     reason: str
@@ -182,23 +178,23 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Gate:
-    """All that a gate knows. ``path`` is the file it was read from, ``notices`` what is suspicious of its baseline."""
+    """A gate; ``path`` is the file it was read from, ``notices`` are warnings about its baseline."""
 
     measures: list[str]
     rule: Rule
     policy: dict[str, str]
     scale: float
     judgments: dict[str, Any]  # path, sha256 of the file, sha256 of the content
-    judged: float  # the share of judged documents in the baseline's top ranks
+    judged: float  # share of judged documents in the top ranks of the baseline
     queries: dict[str, FrozenQuery]
     history: list[Accepted]
-    runs: int = 1  # that the baseline is the mean of
-    run_variances: dict[str, float] = field(default_factory=dict)  # of one run's mean, by measure
+    runs: int = 1  # averaged in the baseline
+    run_variances: dict[str, float] = field(default_factory=dict)  # variance of a run's mean, by measure
     version: str = __version__
     numbers: int = NUMBERS
     path: str | None = field(default=None, compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
-    read_as: bytes | None = field(default=None, compare=False, repr=False)  # what the file held
+    read_as: bytes | None = field(default=None, compare=False, repr=False)  # content of the file
 
     @cached_property
     def parsed(self) -> tuple[Measure, ...]:
@@ -218,22 +214,20 @@ class Gate:
 
     @property
     def qrels_path(self) -> str:
-        """The judgments that the baseline was made with: where they were, or beside the gate."""
+        """The file of the baseline's judgments, at its recorded path or in the folder of the gate."""
         path = str(self.judgments.get("path", ""))
         for place in (path, os.path.join(os.path.dirname(self.path or ""), os.path.basename(path))):
             if os.path.exists(place):
                 return place
         where = self.path or "the gate"
-        raise UsageError(
-            f"{where}: its judgments {path} are not there", "name them: gainful gate update GATE QRELS RUN"
-        )
+        raise UsageError(f"{where}: judgments {path} not found", "name them: gainful gate update GATE QRELS RUN")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file, whole or not at all; a baseline that was frozen anew overwrites no gate."""
+        """Write the file atomically; a new gate never overwrites an existing one."""
         if self.path is None and len(self.history) == 1:
             refuse_existing(path)
         name, content = os.fspath(path), self.text().encode()
-        # Paths, not files: another process may replace the file between two looks at it.
+        # Compare paths, because another process may replace the file between two accesses.
         is_other = os.path.realpath(name) != os.path.realpath(self.path or name)
         if self.read_as is None or is_other or not os.path.isfile(name):
             write_bytes(name, content)
@@ -242,39 +236,35 @@ class Gate:
             with contextlib.suppress(ImportError):
                 import fcntl  # not on Windows
 
-                fcntl.flock(held, fcntl.LOCK_EX)  # of two that update it, one waits for the other
+                fcntl.flock(held, fcntl.LOCK_EX)  # concurrent updates wait
             found = b""
             with contextlib.suppress(InputError):  # changed while being read
                 found = bytes(open_source(name).buffer)
             if found not in (self.read_as, content):
                 wrong = f"{name}: the file has changed since it was read, so nothing was written"
-                raise InputError(wrong, "`gainful gate history` shows who came first; then update it again")
+                raise InputError(wrong, "`gainful gate history` shows the other update; then update again")
             write_bytes(name, content)
 
     def text(self) -> str:
-        """The content of the file: one line per query, so that changes can be reviewed."""
+        """Return the content of the file, with one line per query for easy review."""
         head: dict[str, Any] = {"gainful-gate": SCHEMA, "gainful": self.version, "numbers": self.numbers}
         named = ("measures", "policy", "scale", "judgments", "judged", "runs", "run_variances")
         head |= {name: getattr(self, name) for name in named} | {"scores": self._scores_hash}
         head["rule"] = asdict(self.rule)
         lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
         history = [f"    {_json(asdict(each))}" for each in self.history]
-        known = {
-            query: {name: value for name, value in asdict(each).items() if value is not None}
-            for query, each in self.queries.items()
-        }
-        queries = [f"    {_json(query)}: {_json(each)}" for query, each in known.items()]
+        known = [(query, asdict(each).items()) for query, each in self.queries.items()]
+        queries = [f"    {_json(query)}: {_json({k: v for k, v in each if v is not None})}" for query, each in known]
         parts = ['  "history": [', ",\n".join(history), "  ],", '  "queries": {', ",\n".join(queries), "  }"]
         return "\n".join(["{", *lines, *parts, "}", ""])
 
     @property
     def _scores_hash(self) -> str:
-        """What tells the frozen scores."""
         return content_hash({query: _json(each.scores) for query, each in self.queries.items()})
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Gate:
-        """Reads the file; what it does not know there is an error."""
+        """Read the file; unknown keys are errors."""
         name = os.fspath(path)
         try:
             content = bytes(open_source(name).buffer)
@@ -282,15 +272,14 @@ class Gate:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
             how = f"gainful gate init QRELS RUN -o {shlex.quote(name)}"
-            raise InputError(f"{name}: no such file", f"{how} makes it of the baseline's run") from None
+            raise InputError(f"{name}: no such file", f"{how} creates it from the baseline's run") from None
         value = parse_json(content, name, name)
         if not isinstance(value, dict) or "gainful-gate" not in value:
-            raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
+            raise InputError(f"{name}: not a gate file", "`gainful gate init` writes one")
         schema = value.pop("gainful-gate")
         if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
-            raise InputError(
-                f"{name}: expected a gate of form {SCHEMA} or older, found {schema!r}", "a newer gainful wrote it"
-            )
+            message = f"{name}: expected gate format {SCHEMA} or older, found {schema!r}"
+            raise InputError(message, "a newer version of gainful wrote it")
         for key in ("version", "path", "notices", "read_as"):
             if key in value:
                 raise InputError(f"{name}: unknown key '{key}'", _BY_HAND)
@@ -308,42 +297,42 @@ class Gate:
         strangers = [query for query in rule.must_hold if query not in queries]
         strangers = strangers or [measure for measure in rule.floors if measure not in self.measures]
         if not queries or not self.history or self.scale <= 0 or self.runs < 1:
-            wrong = "expected queries, a history and a scale above 0, found something else"
+            wrong = "queries, a history and a scale above 0 are required"
         elif self.judgments.get("content") != content_hash({q: each.judgments for q, each in queries.items()}):
-            wrong = "expected the judgments that were frozen, found other queries or hashes"
+            wrong = "the queries or the hashes of their judgments have changed since they were frozen"
         elif strangers:
-            wrong = f"rule: expected gated queries and measures, found {some_of(strangers)}"
+            wrong = f"rule: {some_of(strangers)}: not in the gate"
         elif any(spread < 0 for each in self.history for spread in each.spreads.values()):
-            wrong = "history: expected spreads from 0 on, found one below"
+            wrong = "history: a spread is below 0"
         for query, each in queries.items():
             weight_fits = each.weight is None if rule.weights is None else (each.weight or 0) > 0
             if len(each.scores) != len(self.measures):
-                wrong = f"query {printable(query)}: expected a score of each measure"
+                wrong = f"query {printable(query)}: expected a score by each measure"
             elif not weight_fits:
-                wrong = f"query {printable(query)}: expected a weight just if the rule has weights"
-        wrong = wrong or self._contradiction(scores_hash)
+                wrong = f"query {printable(query)}: expected a weight if and only if the rule has weights"
+        wrong = wrong or self._changed_scores(scores_hash)
         if wrong:
-            raise InputError(f"{name}: {wrong}", f"{_BY_HAND} `gainful gate init` freezes a baseline anew")
+            raise InputError(f"{name}: {wrong}", f"{_BY_HAND} `gainful gate init` freezes a new baseline")
 
-    def _contradiction(self, scores_hash: object) -> str:
-        """How the scores are not those that were frozen, if so; older files have no hash of them."""
+    def _changed_scores(self, scores_hash: object) -> str:
+        """Describe how the scores have changed since they were frozen, if so; older files have no hash."""
         for place, measure in enumerate(self.measures):
             frozen = ((each.scores[place], each.weight or 1.0) for each in self.queries.values())
             scored = [(score * weight, weight) for score, weight in frozen if score is not None]
             mean = math.fsum(score for score, _ in scored) / (math.fsum(weight for _, weight in scored) or 1.0)
             if measure not in self.history[-1].means:
-                _ = self.parsed  # a measure that there is not is the better message
+                _ = self.parsed  # raises the clearer error if the measure is unknown
             known = self.history[-1].means.get(measure, math.nan)
             if not math.isclose(mean, known, rel_tol=1e-9, abs_tol=1e-9):
                 return f"{measure}: expected scores with the mean {known:.4f} of the last baseline, found {mean:.4f}"
-        return "" if scores_hash in (None, self._scores_hash) else "expected the scores that were frozen, found others"
+        return "" if scores_hash in (None, self._scores_hash) else "the scores have changed since they were frozen"
 
 
 def _json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # ids that are not UTF-8 are escaped
+    except UnicodeEncodeError:  # escape IDs that are not UTF-8
         return json.dumps(value, allow_nan=False)
     return text
 
@@ -352,18 +341,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
-#: What values are called in messages.
-_WORDS = {
-    str: "a text",
-    float: "a number",
-    int: "a whole number",
-    bool: "true or false",
-    list: "a list",
-    dict: "names and values",
-}
+#: Names of types in messages.
+_WORDS = {str: "a text", float: "a number", int: "a whole number", bool: "true or false", list: "a list", dict: "a map"}
 
 
-#: Kinds of which a large gate has many values: all of them are looked at, the place of each only where one is wrong.
+#: Types with many values, which are checked without recursion.
 _FREQUENT: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: type(value) is str,
     float | None: lambda value: value is None or _is_number(value),
@@ -372,12 +354,12 @@ _FREQUENT: dict[Any, Callable[[Any], bool]] = {
 
 @cache
 def _form(kind: Any) -> tuple[Any, tuple[Any, ...], dict[str, Field[Any]]]:
-    """What an annotation is made of: its kind, what is inside, and the fields of a class."""
+    """Return the type of an annotation, its parameters, and the fields of a dataclass."""
     return get_origin(kind) or kind, get_args(kind), {e.name: e for e in fields(kind)} if is_dataclass(kind) else {}
 
 
 def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
-    """What a file has at a place, as the kind that an annotation names; anything else is refused."""
+    """Convert a JSON value to the annotated type; raise InputError if it has another."""
     if kind in _FREQUENT and _FREQUENT[kind](value):
         return value
     origin, inside, known = _form(kind)
@@ -400,7 +382,7 @@ def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
             raise InputError(f"{': '.join(where)}: unknown key '{printable(name)}'", _BY_HAND)
     for name, each in known.items():
         if name not in value and each.default is MISSING and each.default_factory is MISSING:
-            raise InputError(f"{': '.join(where)}: expected '{name}', found none")
+            raise InputError(f"{': '.join(where)}: missing key '{name}'")
     return kind(**{name: _read(hints[name], content, (*where, name)) for name, content in value.items()})
 
 
@@ -408,7 +390,7 @@ _hints = cache(get_type_hints)
 
 
 def hashes_of(qrels: Qrels) -> dict[str, str]:
-    """What tells each query's judgments: a hash of its documents, sub-topics and grades, in any order."""
+    """Return a hash of each query's documents, sub-topics and grades, independent of their order."""
     lines: dict[bytes, list[bytes]] = {identifier: [] for identifier in qrels.query_ids}
     grades = {grade: number_text(grade).encode() for grade in set(qrels.grade.tolist())}
     rows = zip(qrels.query.tolist(), qrels.subtopic.tolist(), qrels.grade.tolist(), strict=True)
@@ -422,6 +404,6 @@ def hashes_of(qrels: Qrels) -> dict[str, str]:
 
 
 def content_hash(hashes: Mapping[str, str]) -> str:
-    """One hash of all of them."""
+    """Return one hash of many."""
     lines = "\n".join(f"{query}\t{hashes[query]}" for query in sorted(hashes))
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Freeze a baseline, check a run against it, replace it with a reason, and refuse what cannot be compared."""
+"""Freeze a baseline, check a run against it, or replace it with a reason; refuse invalid comparisons."""
 
 from __future__ import annotations
 
@@ -43,19 +43,18 @@ from gainful.tasks.gate import (
 )
 from gainful.tasks.gate.gate_report import Finding, GateReport, Promise, QueryChange
 
-#: How a command begins that freezes a gate; the dots are what was typed.
+#: The command that freezes a gate; the command line replaces the dots with its arguments.
 INIT = "gainful gate init ..."
-#: From so many accepted changes on, their spread is known; before, that of the rule stands for it.
+#: With this many accepted changes, their spread replaces that of the rule.
 _KNOWN_FROM = 5
-#: Where scores are 0 or 1, a small change turns this share of them; see docs/explanation/gate-rule.md.
+#: The share of scores of 0 or 1 that a small change flips; see docs/explanation/gate-rule.md.
 _FLIPPED = 0.05
 
 
 class RefusalError(InputError):
-    """Something cannot be measured, so that nothing is compared. ``advice`` says what can be done about it, and
-    ``allowed_by`` which options of `gate init` allow it; ``instead`` is a margin that can be shown, and a notice."""
+    """The comparison is invalid; ``allowed_by`` are options of `gate init` that allow it nevertheless."""
 
-    instead: tuple[float, str] | None = None
+    instead: tuple[float, str] | None = None  # a detectable margin and a notice
 
     def __init__(self, message: str, advice: str | None = None, allowed_by: str | None = None) -> None:
         way_out = f"{advice}, or allow it: {for_asker(f'{INIT} ', '')}{allowed_by}"
@@ -65,9 +64,9 @@ class RefusalError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A system on all queries: runs of it (several are repeats), their scores, and what says whether they count.
+    """A system's runs (several are repeats), their scores, and the share of judged documents to rank ``depth``.
 
-    ``scores`` are measures x queries x repeats, NaN where the policy leaves a query out.
+    ``scores`` are measures x queries x repeats, NaN if the policy leaves a query out.
     """
 
     evaluations: tuple[Evaluation, ...]
@@ -81,7 +80,7 @@ class Measured:
         return self.evaluations[0].queries
 
     def means(self, weights: Floats) -> dict[str, float]:
-        """The mean of each measure over the queries with a score; of repeats that of their means."""
+        """Return the mean of each measure over the queries with a score, averaged over repeats."""
         found = {}
         for measure, scores in zip(self.measures, np.mean(self.scores, axis=2), strict=True):
             scored = ~np.isnan(scores)
@@ -96,12 +95,10 @@ def measure_runs(
     queries: Queries | None,
     threads: int | None = None,
 ) -> Measured:
-    """Scores runs of one system by measures that have a mean and a better side, and how much of them is judged."""
+    """Score runs of one system by measures that have a mean and a direction, with the share of judged documents."""
     for measure in measures:
         if measure.better == "neither" or measure.aggregate != "mean":
-            raise UsageError(
-                f"{measure}: expected a measure whose mean can fall, found one without a better side or mean"
-            )
+            raise UsageError(f"{measure} cannot be gated: it has no mean, or neither direction is better")
     cutoffs = [cutoff for measure in measures if (cutoff := getattr(measure, "cutoff", None))]
     depth = min(cutoffs, default=10)
     coverage = parse(f"Judged@{depth}")
@@ -115,12 +112,12 @@ def measure_runs(
 
 
 def frozen_scores(gate: Gate, queries: Iterable[str]) -> Floats:
-    """The baseline's scores, measures x queries; NaN where the policy left a query out."""
+    """Return the baseline's scores, measures x queries; NaN if the policy left a query out."""
     return np.array([gate.queries[query].scores for query in queries], np.float64).T
 
 
 def _raise_refusals(*refusals: RefusalError | None) -> None:
-    """Raises what there is as one refusal, with all options that allow it."""
+    """Raise all refusals as one, with the options that allow them."""
     found = [each for each in refusals if each is not None]
     if found:
         advice = ", ".join(each.advice for each in found if each.advice)
@@ -132,7 +129,6 @@ def _raise_refusals(*refusals: RefusalError | None) -> None:
 #: A run, several of the same system, or several by name.
 RepeatsLike: TypeAlias = "RunLike | Sequence[RunLike] | Mapping[str, RunLike]"
 
-#: The names of groups.
 Texts: TypeAlias = "np.ndarray[Any, np.dtype[np.str_]]"
 
 
@@ -147,12 +143,12 @@ def freeze_gate(
     reason: str = "first baseline",
     threads: int | None = None,
 ) -> Gate:
-    """A gate with the scores of a run, or the means of several of the same system, as its baseline."""
+    """Return a gate whose baseline is a run, or the mean of several runs of one system."""
     rule = rule or Rule()
     judged = Judged.of(qrels, policy)
     about = None if queries is None else Queries.of(queries)
     if rule.by is not None and about is None:
-        raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+        raise UsageError("by requires a table of queries", "--queries FILE (queries= in Python)")
     found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads)
     known = {query: FrozenQuery("", []) for query in found.queries}
     suspicious: list[str] = []
@@ -178,9 +174,9 @@ def check_gate(
     strict: bool = False,
     threads: int | None = None,
 ) -> GateReport:
-    """Whether a run, or the mean of several of the same system, has fallen from the baseline of a gate.
+    """Check whether a run, or the mean of several runs of one system, has regressed from the baseline of a gate.
 
-    What cannot be compared is not: the report's verdict is then ``refused``, and it says why.
+    If the run cannot be compared with the baseline, the verdict of the report is ``refused``, with the reason.
     """
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs = _repeats(run)
@@ -230,31 +226,30 @@ def update_gate(
     new_judgments: bool = False,
     threads: int | None = None,
 ) -> Gate:
-    """The gate with another baseline, and why. Without ``qrels``, by the judgments that it was frozen with; others are
-    taken only where that is said."""
+    """Return the gate with a new baseline, and the reason for it.
+
+    Without ``qrels``, the judgments are those of the old baseline; other judgments require ``new_judgments``.
+    """
     if not reason.strip():
-        raise UsageError("reason: expected why the baseline changes, found nothing")
+        raise UsageError("reason: must not be empty")
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs, judged = _repeats(run), judged_for(frozen, frozen.qrels_path if qrels is None else qrels)
     if not new_judgments:
         found = comparable(frozen, judged, runs, threads)
         changes = {str(each.measure): each.assess(frozen)[0].change for each in compare_with_baseline(frozen, found)}
-        # How far queries differ from the baseline, relative to its mean: what accepted changes look like.
-        spreads = {
-            name: change.spread / abs(change.baseline)
-            for name, change in changes.items()
-            if change.baseline and change.spread
-        }
+        # The spread of this accepted change, relative to the mean.
+        moved = {name: each for name, each in changes.items() if each.baseline and each.spread}
+        spreads = {name: each.spread / abs(each.baseline) for name, each in moved.items()}
         return _with_baseline(frozen, judged, found, reason, spreads)
     known = set(judged.qrels.queries)
-    others = [query for query in frozen.judgments.get("others", ()) if query in known]  # left out on purpose
+    others = [query for query in frozen.judgments.get("others", ()) if query in known]  # deliberately left out
     left_out = Queries(exclude=others) if others else None
     found = measure_runs(judged, runs, frozen.parsed, left_out, threads)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
         raise InputError(
-            f"query '{printable(strangers[0])}' is new: the gate does not know its group or weight",
-            "`gainful gate init` with --queries freezes it anew",
+            f"query '{printable(strangers[0])}' is new: its group or weight is unknown",
+            "`gainful gate init` with --queries freezes a new baseline",
         )
     _check_named(frozen.rule, found.queries, frozen.measures)
     frozen = replace(frozen, scale=judged.qrels.scale)
@@ -262,13 +257,12 @@ def update_gate(
 
 
 def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
-
     def name_of(run: RunLike, place: int) -> str:
         return os.path.basename(run) if isinstance(run, (str, os.PathLike)) else f"run {place}"
 
     if isinstance(run, (list, tuple)) and not holds_objects(run):
         if not run:
-            raise UsageError("run: expected at least one, found none")
+            raise UsageError("run: at least one run is required")
         names = [name_of(each, i) for i, each in enumerate(run, 1)]
         return {
             name if names.count(name) == 1 else f"{name} ({i})": each
@@ -278,13 +272,8 @@ def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
     return dict(several) if several is not None else {name_of(run, 1): run}
 
 
-def comparable(
-    gate: Gate,
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    threads: int | None = None,
-) -> Measured:
-    """Runs on the frozen queries and judgments, or a refusal."""
+def comparable(gate: Gate, judged: Judged, runs: Mapping[str, RunLike], threads: int | None = None) -> Measured:
+    """Score runs on the frozen queries; raise RefusalError if they cannot be compared with the baseline."""
     _raise_refusals(_other_judgments(gate, judged.qrels))
     found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads)
     _raise_refusals(_too_few_answered(found, gate.rule))
@@ -292,19 +281,18 @@ def comparable(
 
 
 def _weights(gate: Gate, queries: Iterable[str]) -> Floats:
-    """How much each query counts, 1 where nobody said."""
     return np.array([gate.queries[query].weight or 1.0 for query in queries])
 
 
 def judged_for(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
-    """Judgments under the gate's conventions."""
+    """Return judgments under the gate's conventions."""
     if not isinstance(qrels, Judged):
         read = Qrels.of(qrels)
-        # A copy does not know its file, whose hash saves those of its content.
+        # Copy only if necessary: a copy loses its file, whose hash makes hashing the content unnecessary.
         known = read if read.scale >= gate.scale else replace(read, scale=gate.scale)
         return Judged(known, gate.conventions)
     if qrels.policy != gate.conventions:
-        raise RefusalError("the conventions differ from those of the baseline", f"these are {gate.conventions}")
+        raise RefusalError("the conventions differ from the baseline", f"its conventions are {gate.conventions}")
     return qrels
 
 
@@ -318,7 +306,7 @@ def _with_baseline(
     are_queries_new: bool = False,
     suspicious: Sequence[str] = (),
 ) -> Gate:
-    """The gate with these scores as its baseline; refused where the same run would break its rule."""
+    """Return the gate with these scores as its baseline, which must satisfy the rule."""
     hashes = hashes_of(judged.qrels)
     means = np.mean(found.scores, axis=2)
     queries = {}
@@ -330,7 +318,7 @@ def _with_baseline(
     first, weights = found.evaluations[0], _weights(gate, queries)
     names = " ".join(each.run for each in found.evaluations)
     accepted = Accepted(today(), reason, names, first.sha256["run"], found.means(weights), dict(spreads or {}))
-    # How far several runs of one system vary as a whole, by measure.
+    # The variance between repeated runs, by measure.
     variances = {}
     for measure, scores in zip(gate.measures, found.scores, strict=True) if found.scores.shape[2] > 1 else ():
         scored = ~np.isnan(scores).any(axis=1)
@@ -351,18 +339,18 @@ def _with_baseline(
         version=__version__,
         numbers=NUMBERS,
     )
-    blind, said = _blind_spot(gate), list(suspicious)
-    if gate.rule.margin is None:  # nobody chose one: the queries do
+    blind, gate_notices = _blind_spot(gate), list(suspicious)
+    if gate.rule.margin is None:  # choose one that the queries can detect
         margin, notice = (blind and blind.instead) or (MARGIN, None)
         gate = replace(gate, rule=replace(gate.rule, margin=margin))
         if notice is not None:
-            said, blind = [*said, notice], None
+            gate_notices, blind = [*gate_notices, notice], None
     _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind))
-    return replace(gate, notices=(*said, *([] if blind is None else [blind.message])))
+    return replace(gate, notices=(*gate_notices, *([] if blind is None else [blind.message])))
 
 
 def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None) -> Iterator[RefusalError | None]:
-    """How a baseline breaks its gate's rule; ``found`` is what was measured if the queries are new, too."""
+    """Yield the ways in which a baseline breaks its rule; ``found`` are the measured runs if the queries are new."""
     means = gate.history[-1].means
     if found is not None:
         yield _too_few_answered(found, gate.rule)
@@ -371,26 +359,26 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
             is_lower = measure.better == "lower"
             yield RefusalError(
-                f"{measure}: expected a baseline other than 0, found 0: "
-                + ("no share of it is a margin" if is_lower else "nothing can fall from it"),
-                "an absolute margin such as --margin 0.01" if is_lower else None,
+                f"{measure}: the mean of the baseline is 0: "
+                + ("a relative margin is impossible" if is_lower else "it cannot fall"),
+                "set an absolute margin such as --margin 0.01" if is_lower else None,
             )
     for floor in _floors(gate, means):
         if floor.broken:
             yield RefusalError(f"the baseline breaks its own rule: {floor.broken}", "choose another floor")
-    if found is not None and not gate.rule.floors:  # these need no statistics; a note says what the queries can show
+    if found is not None and not gate.rule.floors:  # floors need no statistics; a note reports the detectable drop
         yield blind
 
 
 def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
-    """What forbids any comparison: numbers of another version, or queries that came, went or changed."""
+    """Return a refusal if scores of another version, or added, removed or changed queries, prevent a comparison."""
     if gate.numbers != NUMBERS:
         return RefusalError(
-            f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
-            "freeze it anew with `gainful gate init`, from the same run",
+            f"the baseline was frozen by gainful {gate.version}, whose scores differ from this version",
+            "freeze it again with `gainful gate init`, from the same run",
         )
     if qrels.scale != gate.scale:
-        return RefusalError(f"the judgments have the scale {qrels.scale:g}, those of the baseline had {gate.scale:g}")
+        return RefusalError(f"the judgments have the scale {qrels.scale:g}, the baseline has {gate.scale:g}")
     if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
         return None
     now = hashes_of(qrels)
@@ -400,19 +388,19 @@ def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
     changed = [query for query, frozen in gate.queries.items() if query in now and now[query] != frozen.judgments]
     parts = [
         f"{count_of(len(queries), 'query', 'queries')} {what} ({some_of(queries)})"
-        for queries, what in ((came, "came"), (went, "went"), (changed, "changed grades or documents"))
+        for queries, what in ((came, "added"), (went, "removed"), (changed, "with changed grades or documents"))
         if queries
     ]
     if not parts:
         return None
     return RefusalError(
-        f"the judgments differ from those of the baseline: {', '.join(parts)}",
-        "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new ones",
+        f"the judgments differ from the baseline: {', '.join(parts)}",
+        "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new judgments",
     )
 
 
 def _too_few_answered(measured: Measured, rule: Rule) -> RefusalError | None:
-    """What is said of the run that leaves out most queries, if these are more than the rule allows."""
+    """Return a refusal if a run leaves out more queries than the rule allows."""
     worst = max(measured.evaluations, key=lambda each: len(each.missing))
     count, most = len(worst.missing), rule.missing_at_most
     if count <= most:
@@ -420,19 +408,19 @@ def _too_few_answered(measured: Measured, rule: Rule) -> RefusalError | None:
     return RefusalError(
         f"{worst.run}: no results for {count:,} of {count_of(len(worst.queries), 'query', 'queries')} "
         f"({some_of(worst.missing)}); the gate allows {f'at most {most}' if most else 'none'}",
-        "see whether the system failed",
+        "check whether the system failed",
         for_asker(f"--missing-at-most {count}", f"missing_at_most={count}"),
     )
 
 
 def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> RefusalError | None:
-    """What is said of runs with too few judged documents, also beside a baseline's: holes look like a regression. Where
-    only relevant documents are judged, nothing is: fewer of them are no holes, but a regression."""
+    """Return a refusal if too few documents are judged, because unjudged documents can look like a regression."""
     share = measured.judged
     if share < rule.judged_at_least:
-        why = f"at least {rule.judged_at_least:.0%} have to be"
+        why = f"at least {rule.judged_at_least:.0%} are required"
+    # If all judged documents are relevant, fewer of them are a regression.
     elif share < baseline - rule.judged_drop and all(each.facts.others_judged for each in measured.evaluations):
-        why = f"{baseline:.1%} were with the baseline: holes in the judgments can look like a regression"
+        why = f"{baseline:.1%} in the baseline: unjudged documents can look like a regression"
     else:
         return None
     return RefusalError(
@@ -442,34 +430,33 @@ def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> Re
 
 
 def are_zero_or_one(scores: Floats) -> bool:
-    """Whether queries either succeed or do not, so that changes turn scores over rather than move them."""
+    """Whether all scores are 0 or 1, so that changes flip them."""
     return bool(np.isin(scores, (0.0, 1.0)).all())
 
 
 def usual_spread(gate: Gate, measure: str, scores: Floats, mean: float) -> float:
-    """How far queries differ by a small change, absolute: the median of accepted changes, if they are enough (one large
-    one among them does not make the gate blind), or what is usual for such scores."""
+    """Return the standard deviation of per-query differences caused by a small change, from the history if possible."""
     known = [each.spreads[measure] for each in gate.history if each.spreads.get(measure)]
-    if len(known) >= _KNOWN_FROM:
+    if len(known) >= _KNOWN_FROM:  # the median, so that one large change does not blind the gate
         return float(np.median(known)) * abs(mean)
     return max(gate.rule.spread * abs(mean), math.sqrt(_FLIPPED) if are_zero_or_one(scores) else 0.0)
 
 
 def _blind_spot(gate: Gate) -> RefusalError | None:
-    """The margin that the queries cannot show, by the spread of small changes; None if they can."""
+    """Return a refusal if the queries cannot detect the margin, given the spread of small changes."""
     worst, share_of_worst = None, 0.0
     for parsed, frozen in zip(gate.parsed, frozen_scores(gate, gate.queries), strict=True):
         measure = str(parsed)
         if not gate.history[-1].means[measure]:
-            continue  # nothing can fall from it, and no query may have a score
+            continue  # a mean of 0 cannot fall
         scored = ~np.isnan(frozen)
         scores, weights = frozen[scored], _weights(gate, gate.queries)[scored]
         mean = abs(weighted_mean(scores, weights))
         effective = effective_number(weights)
         can_fall = scores.size if parsed.better == "lower" else int(np.count_nonzero(scores > 0))
         if can_fall < LEAST_FALLEN:
-            few = f"{measure}: {count_of(can_fall, 'query that can fall', 'queries that can fall')} cannot show a drop"
-            return RefusalError(few, f"judge queries until at least {LEAST_FALLEN} can fall, or promise a floor")
+            few = f"{measure}: only {count_of(can_fall, 'query', 'queries')} can fall, too few to detect a drop"
+            return RefusalError(few, f"judge queries until at least {LEAST_FALLEN} can fall, or set a floor")
         spread = usual_spread(gate, measure, scores, mean)
         by_spread, drop = (least_shown(spread, effective, flips) for flips in (False, are_zero_or_one(scores)))
         margin = gate.rule.margin_of(mean)
@@ -480,30 +467,30 @@ def _blind_spot(gate: Gate) -> RefusalError | None:
             able = f"{count_of(scores.size, 'query', 'queries')}{worth}{',' if worth else ''} can"
             advice = f"judge about {math.ceil(scores.size * max((by_spread / margin) ** 2, drop / margin)):,} queries"
             worst = RefusalError(
-                f"{measure}: {able} only show drops above {drop:.3f} ({share:g}%), not the margin of "
+                f"{measure}: {able} only detect drops above {drop:.3f} ({share:g}%), not the margin of "
                 f"{gate.rule.margin_text} ({margin:.3f})",
                 advice,
                 for_asker(f"--margin {share:g}%", f"margin={share / 100:g}"),
             )
-            notice = f"margin {share:g}%: what {able} show of {measure}; {advice} for {percent_text(MARGIN)}"
+            notice = f"margin {share:g}%: the drop of {measure} that {able} detect; {advice} for {percent_text(MARGIN)}"
             worst.instead = share / 100, notice
     return worst
 
 
 def _check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:
-    """Refuses floors of measures that are not gated, and queries that must hold but are not there."""
+    """Raise an error for floors of measures that are not gated, and for unknown queries that must hold."""
     known = set(queries)
     lost = [query for query in rule.must_hold if query not in known]
     if lost:
-        raise InputError(f"must-hold: expected judged queries, found {some_of(lost)}, not judged")
+        raise InputError(f"must-hold: queries without judgments: {some_of(lost)}")
     for measure in rule.floors:
         if measure not in measures:
-            raise UsageError(f"floor: expected a gated measure, found {printable(measure)}", f"-m {measure} gates it")
+            raise UsageError(f"floor: {printable(measure)} is not gated", f"-m {measure} gates it")
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One measure: the queries that both have a score of, the baseline's and the new ones (queries x repeats)."""
+    """The queries with both scores by one measure: baseline, and new (queries x repeats)."""
 
     measure: Measure
     queries: tuple[str, ...]
@@ -513,13 +500,13 @@ class Compared:
     groups: Texts | None = None
 
     def assess(self, gate: Gate, draws: int | None = None) -> list[Finding]:
-        """What became of all queries, and of each group; all of them share the level."""
+        """Assess the change on all queries and in each group; they share the significance level."""
         every = slice(None)
         parts: list[tuple[str | None, Any]] = [(None, every)]
         if self.groups is not None:
             names = sorted(set(self.groups.tolist()), key=in_order)
             parts += [(name, self.groups == name) for name in names]
-        # With groups, half of the level is for all queries, and the groups share the other half.
+        # With groups, all queries get half of the level, and the groups share the other half.
         shares = (1, 1) if len(parts) == 1 else (2, 2 * (len(parts) - 1))
         name, found = str(self.measure), []
         for group, rows in parts:
@@ -541,7 +528,7 @@ class Compared:
         return found
 
     def changes(self, gate: Gate) -> Iterator[QueryChange]:
-        """The queries whose score changed, and what each gained, whichever direction is better; of repeats the mean."""
+        """Yield the queries whose score changed, averaged over repeats; gains are positive if the query improved."""
         sign = 1.0 if self.measure.better == "higher" else -1.0
         means = np.mean(self.new, axis=1)
         gains = sign * settled_differences(means, self.baseline)
@@ -553,7 +540,7 @@ class Compared:
 
 
 def compare_with_baseline(gate: Gate, found: Measured) -> list[Compared]:
-    """Every measure on the queries that have a score then and now; too many without one now are refused."""
+    """Pair the scores of baseline and run by each measure; refuse if too many queries have lost their score."""
     compared = []
     frozen = frozen_scores(gate, found.queries)
     for measure, baseline, new in zip(found.measures, frozen, found.scores, strict=True):
@@ -561,9 +548,9 @@ def compare_with_baseline(gate: Gate, found: Measured) -> list[Compared]:
         lost = [found.queries[place] for place in np.flatnonzero(~np.isnan(baseline) & ~has_now).tolist()]
         if len(lost) > gate.rule.missing_at_most:
             raise RefusalError(
-                f"{measure}: {count_of(len(lost), 'query', 'queries')} without a score now ({some_of(lost)}), at most "
-                f"{gate.rule.missing_at_most} may be",
-                "a measure that is undefined where nothing relevant is found cannot show that; nDCG or RR can",
+                f"{measure}: {count_of(len(lost), 'query', 'queries')} without a score ({some_of(lost)}); the gate "
+                f"allows at most {gate.rule.missing_at_most}",
+                "a measure that is undefined if nothing relevant is found hides such failures; nDCG or RR do not",
             )
         kept = np.flatnonzero(~np.isnan(baseline) & has_now).tolist()
         if not kept:
@@ -574,16 +561,13 @@ def compare_with_baseline(gate: Gate, found: Measured) -> list[Compared]:
 
 
 def weights_and_groups(gate: Gate, queries: Iterable[str]) -> tuple[Floats | None, Texts | None]:
-    """How much queries count and which groups they are in, where the rule asks for either."""
+    """Return the weights and groups of queries; None without a rule for them."""
+    weights = None if gate.rule.weights is None else _weights(gate, queries)
     groups = [gate.queries[query].group or UNKNOWN for query in queries]
-    return (
-        None if gate.rule.weights is None else _weights(gate, queries),
-        None if gate.rule.by is None else np.array(groups),
-    )
+    return weights, None if gate.rule.by is None else np.array(groups)
 
 
 def _floors(gate: Gate, means: Mapping[str, float]) -> Iterator[Promise]:
-    """The worst means that were agreed on."""
     for measure in gate.parsed:
         floor = gate.rule.floors.get(str(measure))
         if floor is not None:

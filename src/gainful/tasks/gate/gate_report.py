@@ -1,5 +1,4 @@
-"""What a gate says of a run: its page, and the same for machines, as JSON, JUnit, OpenMetrics, GitHub's annotations and
-Markdown for a pull request."""
+"""The report of a gate: a page, JSON, JUnit, OpenMetrics, GitHub annotations, and Markdown for pull requests."""
 
 from __future__ import annotations
 
@@ -21,12 +20,11 @@ from gainful.stats.regression_rule import LEVEL, MARGIN_LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
 from gainful.tasks.gate import COLLAPSED, Gate
 
-#: So many queries are shown that fell or rose most, and so many characters of their texts.
-_MOST, _TEXT = 5, 50
+_MOST, _TEXT = 5, 50  # queries listed, and characters of their texts
 
 
 class Verdict(NamedTuple):
-    """What a verdict is called, its exit code, its sign in Markdown, and GitHub's command for its messages."""
+    """The name of a verdict, its exit code, its sign in Markdown, and GitHub's command for its messages."""
 
     word: str
     exit_code: int
@@ -43,7 +41,7 @@ VERDICTS = {
 
 
 class QueryChange(NamedTuple):
-    """A query by one measure, before and after; ``gain`` is above 0 where it became better."""
+    """The score of a query by one measure, before and after; ``gain`` is positive if it improved."""
 
     query: str
     measure: str
@@ -60,14 +58,14 @@ class QueryChange(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """A floor, or a query that must hold; ``broken`` says how it does not, if so."""
+    """A floor, or a query that must hold; ``broken`` describes how it was broken, if it was."""
 
     name: str
     broken: str | None = None
 
 
 class Finding(NamedTuple):
-    """What was found of one measure, of all queries or of one group."""
+    """The assessment of one measure, on all queries or in one group."""
 
     measure: str
     change: Change
@@ -79,7 +77,7 @@ class Finding(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Of a group only a regression counts: small ones can hardly exclude a drop, and the smallest show nothing."""
+        # For groups, only regressions count: small groups can hardly exclude a drop.
         verdict = self.change.verdict
         if self.group is None or verdict == "regression":
             return verdict
@@ -88,24 +86,18 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateReport(Showable):
-    """What a gate says of a run: its ``verdict`` is pass, warning, regression or refused.
-
-    ``means`` are those of the run. ``findings`` are those of the measures, ``groups`` those of groups of queries;
-    ``queries`` all that changed, those that lost most first. ``promises`` are floors, and queries that must hold.
-    ``refusal`` and ``hint`` say why nothing could be compared with the baseline; floors are checked all the same.
-    ``blind`` says that the queries are too few for the margin, if they are.
-    """
+    """The result of checking a run against a gate: its ``verdict`` is pass, warning, regression or refused."""
 
     gate: Gate
     runs: tuple[str, ...]
-    means: dict[str, float]
-    findings: tuple[Finding, ...] = ()
+    means: dict[str, float]  # of the run
+    findings: tuple[Finding, ...] = ()  # one per measure, on all queries
     groups: tuple[Finding, ...] = ()
-    queries: tuple[QueryChange, ...] = ()
-    promises: tuple[Promise, ...] = ()
-    blind: str | None = None
+    queries: tuple[QueryChange, ...] = ()  # largest loss first
+    promises: tuple[Promise, ...] = ()  # floors, and queries that must hold
+    blind: str | None = None  # a warning if the queries are too few for the margin
     notices: tuple[str, ...] = ()
-    refusal: str | None = None
+    refusal: str | None = None  # why the run cannot be compared; floors are still checked
     hint: str | None = None
     is_strict: bool = False
 
@@ -123,7 +115,7 @@ class GateReport(Showable):
 
     @property
     def exit_code(self) -> int:
-        """0 pass, 1 regression (where it is strict a warning, too), 3 cannot be measured."""
+        """0 for pass, 1 for regression (if strict, also for warning), 3 for refused."""
         return 1 if self.verdict == "warning" and self.is_strict else VERDICTS[self.verdict].exit_code
 
     @property
@@ -139,28 +131,28 @@ class GateReport(Showable):
             rose = [each for each in reversed(self.queries) if each.gain > 0]
             for title, changes, most in (
                 ("Collapsed queries", self.collapsed, None),
-                ("Queries that lost most", fell, _MOST),
-                ("Queries that gained most", rose, _MOST),
+                ("Largest losses", fell, _MOST),
+                ("Largest gains", rose, _MOST),
             ):
                 if changes:
                     texts = [_TEXT_COLUMN] if any(each.text for each in changes) else []
                     group = [] if rule.by is None else [Column(rule.by, none="", get=lambda each: each.group)]
                     columns = (Column("query"), *texts, *group, *head("measure | baseline . | new . | difference ."))
                     parts.append(Table.of(columns, changes, title=title, most=most))
-            parts.append(Table.of(_FINDING, self.findings, title="The measures"))
-        elif self.means:  # of a run that is not compared with the baseline
+            parts.append(Table.of(_FINDING, self.findings, title="Measures"))
+        elif self.means:  # the comparison was refused
             rows = [(measure, last.means[measure], mean) for measure, mean in self.means.items()]
-            parts.append(Table(head("measure | baseline . | new ."), rows, title="The measures"))
+            parts.append(Table(head("measure | baseline . | new ."), rows, title="Measures"))
         if self.groups:
             by = rule.by or "group"
             columns = (_FINDING[0], Column(by, get=lambda each: each.group), *_FINDING[1:])
             parts.append(Table.of(columns, self.groups, title=f"By {printable(by, 40)}"))
-        groups = " (of groups both levels / their number)" if rule.by is not None else ""
+        groups = "; levels for groups are divided by their number" if rule.by is not None else ""
         notes = (
             *([f"note: {self.blind}"] if self.blind else []),
-            f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g} and a loss of a quarter of the margin, "
-            f"or p <= {MARGIN_LEVEL:g} and a loss of the margin{groups}; warning: a loss of the margin cannot be "
-            "excluded (one-sided 95% limit)",
+            f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g} and a loss of at least a quarter of the "
+            f"margin, or p <= {MARGIN_LEVEL:g} and a loss of at least the margin{groups}; warning: a loss of the "
+            "margin cannot be excluded (one-sided 95% limit)",
             f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}",
             _conventions(gate),
         )
@@ -169,12 +161,12 @@ class GateReport(Showable):
 
 
 def verdict_text(report: GateReport) -> str:
-    """The verdict and its reasons, a line each: what decided it first."""
+    """Return the verdict and its reasons, one per line, the decisive reason first."""
     broken = [f"{each.broken}." for each in report.promises if each.broken]
     if report.refusal is not None:
         failed = [f"{VERDICTS['regression'].word}: {broken[0]}", *broken[1:]] if broken else []
-        said = f"{'Not compared with the baseline' if failed else VERDICTS['refused'].word}: {report.refusal}."
-        return "\n".join([*failed, said, *([f"Hint: {report.hint}."] if report.hint else [])])
+        reason = f"{'Not compared with the baseline' if failed else VERDICTS['refused'].word}: {report.refusal}."
+        return "\n".join([*failed, reason, *([f"Hint: {report.hint}."] if report.hint else [])])
     rest = [each for each in report.findings if each.verdict != report.verdict]
     deciding = [sentence(report, each) for each in report.findings if each.verdict == report.verdict]
     failing = [sentence(report, each) for each in report.groups if each.verdict == "regression"]
@@ -185,12 +177,12 @@ def verdict_text(report: GateReport) -> str:
         share = f"{COLLAPSED:.0%}"
         lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least {share} of the score).")
     if report.verdict == "warning" and not report.is_strict:
-        lines.append(f"A warning does not fail; {for_asker('with --strict', 'with strict=True')} it does.")
+        lines.append(f"Warnings do not fail the check; use {for_asker('--strict', 'strict=True')} to make them fail.")
     return "\n".join(lines)
 
 
 def sentence(report: GateReport, finding: Finding) -> str:
-    """What became of a measure, in one sentence."""
+    """Describe the change of a measure in one sentence."""
     change, name = finding.change, printable(finding.name, 80)
     low, high = change.interval
     if not change.difference and low == high == 0:
@@ -206,25 +198,26 @@ def sentence(report: GateReport, finding: Finding) -> str:
         inside.append("lower is better")
     own = [each for each in report.groups if each.measure == finding.measure and finding.group is None]
     fell = sorted((each for each in own if each.change.drop > 0), key=lambda each: -each.change.drop)
-    if fell:  # in how many groups it became worse, and where most
+    if fell:
         worst = fell[0].change.difference
         where = f"{printable(fell[0].group or '', 40)}: {worst:+.{places_for(worst)}f}"
         inside.append(f"worse in {len(fell)} of {count_of(len(own), 'group')}, most in {where}")
     size = f"{verb} by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
-    after = ""
+    after, p = "", p_words(change.p_fell)
+    p = f"one-sided p {p}" if p.startswith("<") else f"one-sided p = {p}"
     if finding.verdict == "warning":
         after = f": a loss of {report.gate.rule.margin_text} cannot be excluded"
     elif change.clause == "test":
-        after = f": one-sided p {p_words(change.p_fell)}, at most {change.level:.2g}"
+        after = f": {p}, at most {change.level:.2g}"
     elif change.clause == "margin":
-        after = f": at least the margin, and one-sided p {p_words(change.p_fell)}, at most {change.margin_level:.2g}"
+        after = f": at least the margin, and {p}, at most {change.margin_level:.2g}"
     elif change.is_improvement:
         after = ", a significant improvement"
     return f"{name} {size} ({', '.join(inside)}){after}."
 
 
 _TEXT_COLUMN = Column("text", none="", get=lambda each: None if each.text is None else printable(each.text, _TEXT))
-#: What is shown of a measure, or of a group by it.
+#: The columns of a measure, or of a group.
 _FINDING = (
     Column("measure"),
     *head("queries # ← change.n | baseline . ← change.baseline | new . ← change.new"),
@@ -247,7 +240,7 @@ def _conventions(gate: Gate) -> str:
 
 
 def history_page(gate: Gate) -> Page:
-    """The baselines over time: a table, and a line a measure."""
+    """Return the baselines over time: a table, and a chart with one line per measure."""
     from gainful.pages.charts import Axis, Line, Plot
 
     rows = [
@@ -257,24 +250,22 @@ def history_page(gate: Gate) -> Page:
     columns = (*head("date | reason | run"), *(Column(name, "number") for name in gate.measures))
     table = Table(columns, rows, title="Baselines")
     places = tuple(float(i) for i in range(1, len(gate.history) + 1))
-    lines = tuple(
-        Line(measure, places, tuple(each.means.get(measure, float("nan")) for each in gate.history))
-        for measure in gate.measures
-    )
+    series = {name: tuple(each.means.get(name, math.nan) for each in gate.history) for name in gate.measures}
+    lines = tuple(Line(name, places, means) for name, means in series.items())
     ticks = tuple((place, each.date) for place, each in zip(places, gate.history, strict=True))
     axis = Axis("baseline", ticks=ticks if len(ticks) <= 8 else (ticks[0], ticks[-1]), is_whole=True)
     chart = Plot("Means of the baselines", axis, Axis("mean"), lines)
     return Page("gate", (table, chart), (_conventions(gate),))
 
 
-#: The form of the JSON; docs/how-to/gate.md has it.
+#: The version of the JSON schema, documented in docs/how-to/gate.md.
 JSON_SCHEMA = "gainful-gate-check/1"
-#: What a comment begins with, so that the next one replaces it; the tables outside of what unfolds; rows of a table.
-MARKER, _MAIN, _MOST_ROWS = "<!-- gainful gate -->", ("Collapsed queries", "The measures"), 20
+#: The first line of a comment, by which the next one replaces it; the tables not folded away; rows per table.
+MARKER, _MAIN, _MOST_ROWS = "<!-- gainful gate -->", ("Collapsed queries", "Measures"), 20
 
 
 def as_json(report: GateReport) -> str:
-    """Everything, under names that stay."""
+    """Return the whole report as JSON, with stable names."""
     value = {
         "schema": JSON_SCHEMA,
         "gainful": __version__,
@@ -303,12 +294,12 @@ def _finding(each: Finding) -> dict[str, object]:
     numbers = {name: getattr(change, name) for name in (*names, "margin", "level", "spread")}
     numbers |= {"low": change.interval[0], "high": change.interval[1], "most_dropped": change.most_dropped}
     finite = {name: None if value is None or math.isinf(value) else value for name, value in numbers.items()}
-    said = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
-    return {**said, "clause": change.clause, **finite, "test": change.test}
+    texts = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
+    return {**texts, "clause": change.clause, **finite, "test": change.test}
 
 
 def _messages(report: GateReport) -> list[tuple[str, str, str]]:
-    """The name, verdict and text of all that is tested: refusal, measures, groups and promises."""
+    """Return the name, verdict and message of every check: refusal, measures, groups and promises."""
     refusals = [] if report.refusal is None else [f"{report.refusal}. {report.hint or ''}".strip()]
     return [
         *(("can be measured", "refused", refusal) for refusal in refusals),
@@ -318,7 +309,7 @@ def _messages(report: GateReport) -> list[tuple[str, str, str]]:
 
 
 def as_junit(report: GateReport) -> str:
-    """One test case per measure, group and promise; a refusal is an error, a regression a failure."""
+    """Return JUnit XML: one test case per measure, group and promise; refusals are errors, regressions failures."""
     from xml.sax.saxutils import escape, quoteattr
 
     of_verdict = {"refused": "error", "regression": "failure", "warning": "failure" if report.is_strict else None}
@@ -328,24 +319,24 @@ def as_junit(report: GateReport) -> str:
     attributes = f'name="gainful gate" tests="{len(found)}" {counts}'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {attributes}>"]
     lines.append(f'  <testsuite {attributes} skipped="0" time="0">')
-    for (name, _, message), kind in zip(found, kinds, strict=True):
-        # Without the characters that XML cannot hold.
-        said, shown = printable(message, 10_000), quoteattr(printable(name, 10_000))
-        inside = f"<system-out>{escape(said)}</system-out>"
+    for (name, _, written), kind in zip(found, kinds, strict=True):
+        # XML cannot hold control characters.
+        message, shown = printable(written, 10_000), quoteattr(printable(name, 10_000))
+        inside = f"<system-out>{escape(message)}</system-out>"
         if kind is not None:
-            inside = f"<{kind} message={quoteattr(said)} type={quoteattr(kind)}>{escape(said)}</{kind}>"
+            inside = f"<{kind} message={quoteattr(message)} type={quoteattr(kind)}>{escape(message)}</{kind}>"
         start = f'    <testcase classname="gainful.gate" name={shown} time="0">'
         lines += [start, f"      {inside}", "    </testcase>"]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
 
 
 def as_openmetrics(report: GateReport) -> str:
-    """Means, differences and the verdict, as Prometheus scrapes them."""
+    """Return means, differences and the verdict in the OpenMetrics format of Prometheus."""
     metrics: dict[str, tuple[str, Callable[[Finding], float]]] = {
-        "gainful_gate_mean": ("The mean of the new run.", lambda each: each.change.new),
-        "gainful_gate_baseline": ("The mean of the baseline.", lambda each: each.change.baseline),
+        "gainful_gate_mean": ("Mean of the new run.", lambda each: each.change.new),
+        "gainful_gate_baseline": ("Mean of the baseline.", lambda each: each.change.baseline),
         "gainful_gate_difference": ("New minus baseline.", lambda each: each.change.difference),
-        "gainful_gate_p_fell": ("One-sided p that it fell.", lambda each: each.change.p_fell),
+        "gainful_gate_p_fell": ("One-sided p of a drop.", lambda each: each.change.p_fell),
         "gainful_gate_regression": ("1 for a regression.", lambda each: float(each.verdict == "regression")),
     }
     lines = []
@@ -362,7 +353,7 @@ def as_openmetrics(report: GateReport) -> str:
 
 
 def as_markdown(report: GateReport) -> str:
-    """A comment for a pull request: the verdict, what collapsed, the measures, and the rest to unfold."""
+    """Return a comment for a pull request: the verdict, collapsed queries, measures, and folded details."""
     page = report.page()
     [verdict, *parts] = page.parts
     main, rest = [], []
@@ -381,13 +372,13 @@ def as_markdown(report: GateReport) -> str:
 
 
 def as_github(report: GateReport) -> str:
-    """Annotations for GitHub's log; the job's summary is written, too, where there is one."""
+    """Return annotations for GitHub's log; also append to the job summary, if there is one."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if path:
         with open(path, "a", encoding="utf-8") as out:
             out.write(as_markdown(report))
     measures = {each.measure for each in report.findings}
-    # GitHub's escapes; a title has two marks more.
+    # GitHub's escapes; titles need two more.
     marks = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
     of_title = {**marks, **str.maketrans({":": "%3A", ",": "%2C"})}
     lines = []
@@ -398,7 +389,7 @@ def as_github(report: GateReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-#: The formats of a verdict beside those of pages.
+#: Formats in addition to those of pages.
 FORMATS: dict[str, Callable[[GateReport], str]] = {
     "markdown": as_markdown,
     "json": as_json,

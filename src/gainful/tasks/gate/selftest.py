@@ -1,8 +1,8 @@
-"""A gate proved on its own collection: how often it is alarmed by nothing, and which faults it finds.
+"""Self-test of a gate on its own collection: the rate of false alarms, and the faults that it detects.
 
-Faults are put into the baseline's run: its top document dropped, documents swapped in the top ten, some lost. Each draw
-takes queries with replacement, adds the noise that harmless changes have (differences of either sign, as large as past
-changes were; of 0 and 1, turned scores), and puts a fault into some of the queries; without one, noise is also larger.
+Faults are injected into the baseline's run: the top document dropped, two of the top ten swapped, some documents lost.
+Each draw resamples queries, adds the noise of harmless changes (differences of random sign, as large as past changes;
+flips of scores of 0 and 1), and injects a fault into some queries. Without a fault, larger noise is also tried.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ from gainful.tasks.gate.baseline import (
     weights_and_groups,
 )
 
-#: Shares of queries that a fault is put into, draws for each, harmless draws, and flips in each test.
+#: Shares of queries with a fault, and those shown in the table.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 _SHOWN = (0.05, 0.2, 1.0)
+#: Draws per fault and share, harmless draws per kind, sign flips per test, and orders of ties.
 _DRAWS, _HARMLESS, _FLIPS, _TIES = 40, 1000, 1000, 5
-#: Harmless changes: how many times as large as small ones they are; the last are in one group alone.
+#: Sizes of harmless changes, relative to small ones; the last affect only one group.
 _CHANGES = {"small changes": 1.0, "larger ones": 2.5, (_IN_GROUP := "larger ones in one group"): 2.5}
 _TOP, _LOST_SHARE, _CAUGHT = 10, 0.05, 0.9
 _DROPPED, _SWAPPED, _LOST = "top document dropped", "two of the top ten swapped", "5% of documents lost"
 _FAULTS = (_DROPPED, _SWAPPED, _LOST)
-#: What harmless changes look like: the first of these that moves anything.
+#: Harmless changes are modelled on the first of these faults that changes any score.
 _NOISY = (_SWAPPED, _LOST, _DROPPED)
 _BINS = 12
 
 
 class Trial(NamedTuple):
-    """A draw with a fault: which, in what share of the queries, by how much the mean fell for it, and was it found."""
+    """A draw: the fault, the share of queries with it, the drop of the mean, and whether the gate detected it."""
 
     fault: str
     share: float
@@ -62,7 +63,7 @@ class Trial(NamedTuple):
 
 
 class MeasureTest(NamedTuple):
-    """A measure's gate: all draws with a fault, and those without, which are harmless changes."""
+    """The trials of one measure, with faults and with harmless changes."""
 
     measure: str
     baseline: float
@@ -71,13 +72,13 @@ class MeasureTest(NamedTuple):
 
     @property
     def alarms(self) -> list[tuple[str, int, int]]:
-        """The kinds of harmless changes, how many were called a regression, and how many were tried."""
+        """The kinds of harmless changes, the number reported as regressions, and the number tried."""
         tried = ((kind, [each.is_caught for each in self.trials if each.fault == kind]) for kind in _CHANGES)
         return [(kind, sum(caught), len(caught)) for kind, caught in tried if caught]
 
     @property
     def curve(self) -> list[tuple[float, float]]:
-        """Drops in bins of equal size: the middle of each, and the share of faults found."""
+        """The middle of each bin of drops, and the share of faults detected."""
         drops = np.array([each.drop for each in self.trials])
         caught = np.array([each.is_caught for each in self.trials], float)
         if not drops.size or drops.max() <= 0:
@@ -88,7 +89,7 @@ class MeasureTest(NamedTuple):
 
     @property
     def fires_above(self) -> float | None:
-        """The drop above which nine of ten faults are found; None where none is."""
+        """The drop above which nine of ten faults are detected, or None."""
         bins = self.curve
         found = (middle for i, (middle, _) in enumerate(bins) if all(share >= _CAUGHT for _, share in bins[i:]))
         return next(found, None)
@@ -96,8 +97,7 @@ class MeasureTest(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelfTest(Showable):
-    """What a gate is worth on its own collection, measure by measure; ``tie_alarms`` of so many runs whose ties were
-    put into another order were called a regression."""
+    """The self-test of a gate, by measure; ``tie_alarms`` of ``ties`` reordered runs were reported as regressions."""
 
     measures: tuple[MeasureTest, ...]
     tie_alarms: int
@@ -110,53 +110,49 @@ class SelfTest(Showable):
         sentences, rows = [], []
         for test in self.measures:
             fires = test.fires_above
-            size = "no drop that was tried"
+            size = "no drop reliably"
             if fires is not None:
-                size = f"drops above {fires:.3f} ({fires / test.baseline:.1%}) in 9 of 10"
-            sentences.append(f"{test.measure} fires on {size}; the margin is {test.margin:.3f}.")
-            rates = [
-                f"1 in {of / hits:.0f} {kind}" if hits else f"none in {of:,} {kind}" for kind, hits, of in test.alarms
-            ]
+                size = f"9 of 10 drops above {fires:.3f} ({fires / test.baseline:.1%})"
+            sentences.append(f"{test.measure} detects {size}; the margin is {test.margin:.3f}.")
+            rates = [f"1 in {n / hits:.0f} {kind}" if hits else f"0 in {n:,} {kind}" for kind, hits, n in test.alarms]
             sentences.append(f"False alarms: {', '.join(rates)}.")
             for fault, share in product(dict.fromkeys(each.fault for each in test.trials), _SHOWN):
                 own = [each for each in test.trials if each.fault == fault and each.share == share]
                 if any(each.drop for each in own):
                     drop = math.fsum(each.drop for each in own) / len(own)
                     rows.append((test.measure, fault, share, len(own), drop, sum(e.is_caught for e in own) / len(own)))
-        sentences.append(f"Of {self.ties} runs with ties in another order, {self.tie_alarms} were called a regression.")
+        verb = "was" if self.tie_alarms == 1 else "were"
+        sentences.append(f"Of {self.ties} runs with reordered ties, {self.tie_alarms} {verb} reported as a regression.")
         columns = head("measure | fault | in queries %0 | draws # | mean drop . | found %0")
         lines = []
         for test in self.measures:
             middles, shares = zip(*test.curve, strict=True) if test.curve else ((), ())
             lines.append(Line(test.measure, middles, shares))
-        axes = Axis("drop of the mean", 0.0), Axis("share found", 0.0, 1.0)
-        chart = Plot("Faults found by size of the drop", *axes, tuple(lines), rules=(Guide("9 of 10", y=_CAUGHT),))
+        axes = Axis("drop of the mean", 0.0), Axis("share detected", 0.0, 1.0)
+        chart = Plot("Faults detected by drop of the mean", *axes, tuple(lines), rules=(Guide("9 of 10", y=_CAUGHT),))
         note = (
-            "draws: queries with replacement, noise as small harmless changes have it (larger ones: 2.5 times as "
-            f"much), and a fault in a share of the queries; {_FLIPS:,} flips a test"
+            "draws: resampled queries, with noise of small harmless changes (larger ones: 2.5 times as much) and a "
+            f"fault in a share of the queries; {_FLIPS:,} sign flips per test"
         )
-        table = Table(columns, rows, title="Faults and how many are found")
+        table = Table(columns, rows, title="Faults detected")
         return Page("gate", ("\n".join(sentences), table, chart), (note,))
 
 
 def selftest(gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int = 0) -> SelfTest:
-    """Tries a gate on its own baseline's run, which it has to be given."""
+    """Test a gate on the run of its own baseline."""
     progress = current_progress()
     generator = np.random.default_rng(seed)
     judged, read = judged_for(gate, qrels), Run.of(run, policy=gate.conventions)
     given = comparable(gate, judged, {"run": read})
     for measure, frozen, scores in zip(gate.measures, frozen_scores(gate, given.queries), given.scores, strict=True):
         if not np.allclose(frozen, scores[:, 0], rtol=0, atol=1e-9, equal_nan=True):
-            raise InputError(
-                f"the run is not the baseline's: its {measure} differs from the gate's",
-                "`gainful gate history` says which run it was",
-            )
+            raise InputError(f"the run is not the baseline: its {measure} differs", "`gainful gate history` names it")
     found = evaluate_runs(judged, _faulty_runs(read, generator), gate.parsed, queries=Queries(only=list(gate.queries)))
     tests, tie_alarms = [], [False] * _TIES
     draws = (len(_CHANGES) - (gate.rule.by is None)) * _HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS
     progress.total += len(gate.measures) * draws
     for parsed in gate.parsed:
-        # The scores of each variant of the run; where there is none, as without a fault.
+        # The scores of each variant of the run; missing scores are those of the original run.
         values = {name: each.by_query(parsed) for name, each in found.items()}
         by_name = {name: np.array([each[query] for query in gate.queries], float) for name, each in values.items()}
         usual = np.where(np.isnan(by_name[""]), np.nanmean(by_name[""]), by_name[""])
@@ -169,7 +165,7 @@ def selftest(gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int =
 
 
 def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
-    """Whether the gate calls new scores of some queries a regression."""
+    """Whether the gate reports new scores of resampled queries as a regression."""
     drawn = replace(
         baseline,
         baseline=baseline.baseline[rows],
@@ -183,7 +179,7 @@ def _fires(gate: Gate, baseline: Compared, rows: Ints, new: Floats) -> bool:
 def _test_measure(
     gate: Gate, compared: Compared, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
 ) -> MeasureTest:
-    """Draws with nothing but noise, and draws with each fault in some of the queries."""
+    """Run the trials of one measure, with and without faults."""
     measure, baseline, n = compared.measure, compared.baseline, compared.baseline.size
     weights = np.ones(n) if compared.weights is None else compared.weights
     mean = weighted_mean(baseline, weights)
@@ -193,12 +189,11 @@ def _test_measure(
     groups = [] if compared.groups is None else list(dict.fromkeys(compared.groups.tolist()))
 
     def draw(fault: Floats, kind: str = "small changes") -> tuple[float, bool]:
-        """A sample of queries with a fault and a harmless change: differences of either sign, or where scores are 0
-        and 1, as many of them turned either way, where there is no fault."""
+        """Resample queries, with a fault and a harmless change: noise of random sign, or flips of scores of 0 or 1."""
         rows = generator.integers(0, n, n)
         start, faults = baseline[rows], fault[rows]
         if are_zero_or_one(baseline):
-            turned = min((_CHANGES[kind] * spread) ** 2 / 2, mean, 1 - mean)  # of all queries, either way
+            turned = min((_CHANGES[kind] * spread) ** 2 / 2, mean, 1 - mean)  # share of queries, in each direction
             is_turned = generator.random(n) * np.where(start > 0, mean, 1 - mean) < turned
             noise = (1 - 2 * start) * (is_turned & (faults == 0))
         else:
@@ -226,7 +221,7 @@ def _test_measure(
 
 
 def _faulty_runs(run: Run, generator: np.random.Generator) -> dict[str, Run]:
-    """The run, the run with its ties in other orders, and with each fault in every list; ranks are its scores."""
+    """Return the run, variants with reordered ties, and variants with each fault in every list; scores are ranks."""
     counts, places = np.diff(run.list_offsets), np.arange(len(run))
     list_of = np.repeat(np.arange(counts.size), counts)
     key = -run.score if run.has_scores else run.rank if run.has_ranks else places.astype(float)
@@ -234,9 +229,8 @@ def _faulty_runs(run: Run, generator: np.random.Generator) -> dict[str, Run]:
     def ranked(rows: Ints, kept: Bools | slice = slice(None)) -> Run:
         sizes = np.bincount(list_of[kept], minlength=counts.size)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        made = run.with_rows(rows[kept], offsets)
         score = -(np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)).astype(float)
-        return replace(made, score=score, rank=np.empty(0))
+        return replace(run.with_rows(rows[kept], offsets), score=score, rank=np.empty(0))
 
     rows = np.lexsort((places, key, list_of))
     found = {"": ranked(rows)}

@@ -1,4 +1,4 @@
-"""What is in a set of judgments: levels, recall bases, and what is unlike the rest; and the page that says it."""
+"""Description of a set of judgments: levels, recall bases and unusual grades; and its page."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gainful.pages.page import Cell, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
-#: With more levels than these, grades are a measurement rather than a scale, and queries are not counted by level.
+#: With more levels, grades are a measurement rather than a scale, and queries are not counted by level.
 MOST_LEVELS = 50
 
 
 class LevelCount(NamedTuple):
-    """How many documents have a grade, their share of all, and in how many queries there are some."""
+    """Number of documents with a grade, their share of all, and number of queries that have some."""
 
     grade: float
     documents: int
@@ -34,7 +34,7 @@ class LevelCount(NamedTuple):
 
 
 class RecallBase(NamedTuple):
-    """The judged documents of one query: all, the relevant ones, and those of each level (if levels are few)."""
+    """Number of judged documents of one query: all, relevant, and at each level (if levels are few)."""
 
     query: str
     judged: int
@@ -43,7 +43,7 @@ class RecallBase(NamedTuple):
 
 
 class OddGrades(NamedTuple):
-    """Grades unlike the rest: which they are, ascending, and how many judgments have one."""
+    """Unusual grades in ascending order, and the number of judgments that have one."""
 
     grades: tuple[float, ...]
     judgments: int
@@ -54,17 +54,17 @@ class OddGrades(NamedTuple):
 
 
 class AboveScale(NamedTuple):
-    """Grades above the scale that was given: which they are, how many judgments have one, and where the first is."""
+    """Grades above the given scale, the number of judgments that have one, and the first such judgment."""
 
     grades: tuple[float, ...]
     judgments: int
     query: str
     document: str
-    where: str  # in the file, or empty
+    where: str  # line in the file, or empty
 
 
 class Spread(NamedTuple):
-    """The lowest, middle and highest of some counts."""
+    """The minimum, median and maximum of some counts."""
 
     lowest: int
     median: float
@@ -78,19 +78,19 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgmentDescription(Showable):
-    """What :func:`describe_judgments` found; printed, it explains itself.
+    """Result of :func:`describe_judgments`.
 
-    Documents are counted once a query, with the grade that the policy gives.
+    Documents are counted once per query, with their grade under the policy.
 
-    ``scale``          the highest grade there can be; ``reaches_scale`` whether a judge gave it
-    ``above_scale``    grades above it, where it was given
-    ``negative``       grades below 0, as the judges wrote them
-    ``fractional``     grades that are no whole numbers where most are
-    ``subtopics``      how many different values column 2 has
-    ``repeated``       judgments of a document (and sub-topic, where the policy distinguishes them) beyond the first
-    ``conflicting``    documents with different grades; where ``judges=error`` their highest is counted here
+    ``scale``          the highest possible grade; ``reaches_scale`` whether a judgment has it
+    ``above_scale``    grades above a given scale
+    ``negative``       grades below 0 in the input
+    ``fractional``     fractional grades, if most are whole numbers
+    ``subtopics``      number of different values in column 2
+    ``repeated``       judgments of a document (and sub-topic, if the policy distinguishes them) beyond the first
+    ``conflicting``    documents with different grades; with ``judges=error`` the highest is used here
     ``judged_again``   documents judged more than once: with one grade, with grades at most 1 apart, and further apart
-    ``unjudged``       documents that ``negative=unjudged`` takes out
+    ``unjudged``       documents that ``negative=unjudged`` excludes
     """
 
     name: str
@@ -125,18 +125,18 @@ class JudgmentDescription(Showable):
 
     @property
     def relevant_by_query(self) -> Spread:
-        """Relevant documents a query: the recall bases of binary measures."""
+        """Relevant documents per query: the recall bases of binary measures."""
         return Spread.of(base.relevant for base in self.by_query)
 
     def page(self, by_query: bool = False) -> Page:
-        """Levels, recall bases (each query's, or their spread) and what is odd, in words and tables."""
+        """Return levels, recall bases (of each query, or summarised) and unusual grades, in text and tables."""
         queries: list[Table] = []
         if by_query:
             queries = [recall_bases(self, "Documents by query")]
         elif self.queries > 1:
             names, *counts = zip(*((*base[:3], *base.by_level[:MOST_SHOWN]) for base in self.by_query), strict=True)
             values = dict(zip(["judged", "relevant", *_by_level_names(self)], counts, strict=False))
-            queries = [spread_table("Documents a query", "documents", names, values)]
+            queries = [spread_table("Documents per query", "documents", names, values)]
         documents, judged = count_of(self.documents, "document"), count_of(self.queries, "query", "queries")
         first = f"{printable(self.name, 80)} judges {documents} for {judged}, {_range(self.judged_by_query)}."
         parts: list[Table | str] = [first, levels_table(self, "Grades"), *queries, *sentences(self)]
@@ -153,11 +153,10 @@ def describe_judgments(
     rel: float | str | None = None,
     scale: float | None = None,
 ) -> JudgmentDescription:
-    """Levels, recall bases by query and level, and what is odd in a set of judgments.
+    """Describe a set of judgments: levels, recall bases by query and level, and unusual grades.
 
-    ``rel`` is the lowest grade that counts as relevant (else any above 0), ``scale`` the highest grade there can be
-    (else that of the judgments). Conflicts and grades above the scale are counted, not refused: it takes a description
-    to find them.
+    ``rel`` is the lowest grade that counts as relevant (by default, any above 0), ``scale`` the highest possible grade
+    (by default, that of the judgments). Conflicts and grades above the scale are counted, not refused.
 
     >>> found = describe_judgments({"q1": {"d1": 2, "d2": 0, "d3": 0}, "q2": {"d1": 0}})
     >>> [(level.grade, level.documents, level.share) for level in found.levels]
@@ -186,7 +185,7 @@ def describe_judgments(
         )
     is_fractional = grade != np.floor(grade)
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
-        is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
+        is_fractional = np.zeros_like(is_fractional)  # fractional grades are the rule
     repeated, conflicting, judged_again = _repetitions(judged)
     levels, by_query = _counted(judged, least)
     return JudgmentDescription(
@@ -211,7 +210,7 @@ def describe_judgments(
 
 
 def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
-    """Repeated judgments, documents with different grades, and how far those judged again are apart."""
+    """Return repeated judgments, documents with different grades, and how far repeated grades are apart."""
     if judged.item.size == judged.grade.size:
         return 0, 0, (0, 0, 0)
     grade, first = judged.qrels.grade, judged.first_rows
@@ -226,7 +225,6 @@ def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
 
 
 def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...], tuple[RecallBase, ...]]:
-    """The documents that count as judged: by level, and by query."""
     ids, levels = judged.qrels.query_ids, judged.levels
     is_judged = ~np.isnan(judged.grade)
     query = np.repeat(np.arange(len(ids)), np.diff(judged.item_offsets))[is_judged]
@@ -238,20 +236,17 @@ def _counted(judged: Judged, rel: float | None) -> tuple[tuple[LevelCount, ...],
     table = np.bincount(query * columns + level, minlength=len(ids) * columns) if columns else np.zeros(0, np.int64)
     totals = np.bincount(query, minlength=len(ids)).tolist(), judged.recall_base(rel, None).tolist()
     by_query = zip(map(text_of_id, ids), *totals, map(tuple, table.reshape(len(ids), columns).tolist()), strict=True)
-    return (
-        tuple(LevelCount(*row) for row in zip(*by_level, strict=True)),
-        tuple(RecallBase(*row) for row in by_query),
-    )
+    return (tuple(LevelCount(*row) for row in zip(*by_level, strict=True)), tuple(RecallBase(*row) for row in by_query))
 
 
-#: With more levels than these a table of them would not be read.
+#: With more levels, a table of them would be too long.
 MOST_SHOWN = 12
 
 _NAMED = 5
 
 
 def conventions(policy: Policy) -> Conventions:
-    """The choices that concern judgments, as a signature writes them."""
+    """Return the choices that concern judgments, as in a signature."""
     texts, changed, version = policy.texts(), policy.differences(), {"gainful": __version__}
     chosen = ("negative", "grade-zero", "judges", "subtopics")
     short = short_conventions({name: text for name, text in changed.items() if name in chosen}, version)
@@ -259,56 +254,54 @@ def conventions(policy: Policy) -> Conventions:
 
 
 def means_relevant(rel: float | None) -> str:
-    """Which grades count as relevant."""
+    """Return a description of the relevant grades."""
     return "grade above 0" if rel is None else f"grade {number_text(rel)} or more"
 
 
 def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
-    """How many relevant documents queries have, and what is unlike the rest; of a side, if named."""
+    """Yield the number of relevant documents per query, and unusual grades; for one side, if named."""
     without, policy = found.without_relevant, found.policy
-    line = f"relevant ({means_relevant(found.rel)}) are {_range(found.relevant_by_query, 'document')}"
+    line = f"relevant documents ({means_relevant(found.rel)}): {_range(found.relevant_by_query)}"
     none = f"{count_of(len(without), 'query has', 'queries have')} none: {listed(without)}"
-    said = [f"{line}; {none if without else 'every query has one'}."]
+    lines = [f"{line}; {none}." if without else f"{line}."]
     if found.above_scale is not None:
         above = found.above_scale
         share = f"{100 * above.judgments / found.judgments:.1f}% of {count_of(found.judgments, 'judgment')}"
         scale = number_text(found.scale + policy.grade_zero)
         place = f"; the first is {above.where}" if above.where else "; the first is"
-        said.append(
+        lines.append(
             f"{_grades(above, f'above the scale {scale} ({share})')}{place} "
             f"(query {printable(above.query)}, document {printable(above.document)})."
         )
     if found.negative.judgments:
-        fate = f"{count_of(found.unjudged, 'document counts', 'documents count')} as not judged (negative=unjudged)."
+        fate = f"{count_of(found.unjudged, 'document counts', 'documents count')} as unjudged (negative=unjudged)."
         if policy.negative == "judged":
             fate = "They count as judged, not relevant (negative=judged)."
-        said.append(f"{_grades(found.negative, 'below 0')}. {fate}")
+        lines.append(f"{_grades(found.negative, 'below 0')}. {fate}")
     if found.fractional.judgments:
-        said.append(f"{_grades(found.fractional, 'no whole number among whole numbers')}.")
+        lines.append(f"{_grades(found.fractional, 'fractional, although most are whole numbers')}.")
     if found.levels and not found.reaches_scale:
         highest = number_text(found.levels[-1].grade)
-        said.append(f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}.")
+        lines.append(f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}.")
     if found.subtopics > 1:
-        use = (
-            "taken as the sub-topic (subtopics=yes)" if policy.subtopics else "not taken as the sub-topic (--subtopics)"
-        )
-        said.append(f"column 2 has {found.subtopics:,} different values, {use}.")
+        use = "used as the sub-topic (subtopics=yes)" if policy.subtopics else "not used as the sub-topic (--subtopics)"
+        lines.append(f"column 2 has {found.subtopics:,} different values, {use}.")
     if found.repeated:
-        repeats = f"{count_of(found.repeated, 'judgment repeats', 'judgments repeat')} a document that is judged before"
+        repeats = f"{count_of(found.repeated, 'judgment repeats', 'judgments repeat')} an earlier one of the document"
         if not found.conflicting:
-            said.append(f"{repeats}, always with the same grade.")
+            lines.append(f"{repeats}, always with the same grade.")
         else:
-            fate = f"made one by judges={policy.judges}"
+            fate = f"merged by judges={policy.judges}"
             if policy.judges == "error":
-                fate = "of which the highest is counted here (gainful eval refuses them)"
+                fate = "of which the highest is used here (gainful eval refuses conflicts)"
             again = sum(found.judged_again)
             same, near, far = (f"{100 * count / again:.1f}%" for count in found.judged_again)
-            said.append(
+            lines.append(
                 f"{repeats}; {count_of(found.conflicting, 'document has', 'documents have')} different grades, {fate}. "
                 f"Of {count_of(again, 'document')} judged more than once {same} have one grade, {near} differ by up to "
                 f"1, {far} by more."
             )
-    yield from (f"{side}: {sentence}" if side else sentence[0].upper() + sentence[1:] for sentence in said)
+    yield from (f"{side}: {sentence}" if side else sentence[0].upper() + sentence[1:] for sentence in lines)
 
 
 def _grades(odd: OddGrades | AboveScale, what: str) -> str:
@@ -317,7 +310,7 @@ def _grades(odd: OddGrades | AboveScale, what: str) -> str:
 
 
 def levels_table(found: JudgmentDescription, title: str) -> Table:
-    """How many documents have which grade; of many different grades, how they are spread."""
+    """Return the number of documents per grade; for many different grades, their quantiles."""
     if len(found.levels) <= MOST_SHOWN:
         rows = [(number_text(each.grade), each.documents, each.share, each.queries) for each in found.levels]
         return Table(head("grade | documents # | share % | queries #"), rows, title)
@@ -333,7 +326,7 @@ def _by_level_names(found: JudgmentDescription) -> list[str]:
 
 
 def recall_bases(found: JudgmentDescription, title: str) -> Table:
-    """How many documents each query has: all, relevant, and of each level."""
+    """Return the number of documents of each query: all, relevant, and at each level."""
     columns = head(["query", *(f"{name} #" for name in ("judged", "relevant", *_by_level_names(found)))])
     return Table(columns, [(*base[:3], *base.by_level) for base in found.by_query], title)
 
@@ -341,32 +334,31 @@ def recall_bases(found: JudgmentDescription, title: str) -> Table:
 def spread_table(
     title: str, label: str, queries: Sequence[str], values: Mapping[str, Sequence[float]], places: int = 0
 ) -> Table:
-    """Some values that each query has: the lowest, the median and the highest, and which queries have the extremes."""
+    """Return the minimum, median and maximum of per-query values, with the queries that have the extremes."""
     rows: list[tuple[Cell, ...]] = []
     for name, of_query in values.items():
         low, high = min(of_query), max(of_query)
         at_ends = [[q for q, value in zip(queries, of_query, strict=True) if value == end] for end in (low, high)]
-        who = (each[0] if len(each) == 1 else f"{each[0]} and {len(each) - 1:,} more" for each in at_ends)
-        rows.append((name, low, float(statistics.median(of_query)), high, *who))
+        extremes = (each[0] if len(each) == 1 else f"{each[0]} and {len(each) - 1:,} more" for each in at_ends)
+        rows.append((name, low, float(statistics.median(of_query)), high, *extremes))
     numbers = f"lowest .{places} | median .{max(1, places)} | highest .{places}"
     return Table(head(f"{label} | {numbers} | lowest in | highest in"), rows, title)
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Some of the texts, and how many more there are."""
+    """Return the first texts and the number of others."""
     shown = ", ".join(map(printable, texts[:_NAMED]))
     return shown + (f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else "")
 
 
-def _range(spread: Spread, noun: str = "") -> str:
-    highest = count_of(spread.highest, noun) if noun else f"{spread.highest:,}"
+def _range(spread: Spread) -> str:
     if spread.lowest == spread.highest:
-        return f"{highest} a query"
-    return f"{spread.lowest:,} to {highest} a query (median {number_text(spread.median)})"
+        return f"{spread.highest:,} per query"
+    return f"{spread.lowest:,} to {spread.highest:,} per query (median {number_text(spread.median)})"
 
 
 def side_parts(a: JudgmentDescription, b: JudgmentDescription, by_query: bool) -> Iterator[Table | str]:
-    """What is in either set: levels side by side, relevant documents (by query, if wanted), what is odd."""
+    """Yield the levels of both sets side by side, relevant documents (by query, if wanted) and unusual grades."""
     sides = {"A": a, "B": b}
     if max(len(a.levels), len(b.levels)) > MOST_SHOWN:
         yield from (levels_table(side, f"Grades of {name}") for name, side in sides.items())

@@ -1,5 +1,5 @@
-"""How far two sets of judgments agree (assessors, a language model and people, old and new), and whether they put
-systems into another order."""
+"""Agreement of two sets of judgments (assessors, a language model and people, old and new), and its effect on the order
+of systems."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ from gainful.tasks.run_questions import JudgeOptions
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CommonDocuments:
-    """Both grades of every document that two sets of judgments have; by query, in byte order of the queries.
+    """Both grades of every document in two sets of judgments, by query, with queries sorted by ID.
 
-    ``only_a`` and ``only_b`` count the documents that the other set does not have. A document whose grade the policy
-    calls unjudged is in neither.
+    ``only_a`` and ``only_b`` count the documents missing in the other set. Documents that the policy treats as unjudged
+    are in neither.
     """
 
-    query_ids: tuple[bytes, ...]  # those with a common document
+    query_ids: tuple[bytes, ...]  # with a common document
     query: Ints  # document -> position in query_ids
     a: Floats
     b: Floats
-    levels: Floats  # of both sets, on common documents or not
+    levels: Floats  # of both sets, including documents not in common
     only_a: int = 0
     only_b: int = 0
 
     @classmethod
     def of(cls, a: Judged, b: Judged) -> CommonDocuments:
-        """Meets two sets of judgments; nothing in common is an error."""
+        """Join two sets of judgments; raise InputError if they have nothing in common."""
         query, item_a, item_b = _common_items(a, b)
         met = query.size
         graded = ~(np.isnan(a.grade[item_a]) | np.isnan(b.grade[item_b]))
@@ -81,11 +81,7 @@ class CommonDocuments:
 
     @cached_property
     def _tally(self) -> tuple[Cells, Ints, Ints, Floats]:
-        """How often which two grades met in which query: all that any resampling of queries needs.
-
-        Cells are pairs of grades. With them comes the first entry of each, and for every entry, by cell, then by query,
-        its query and how many documents it counts.
-        """
+        """Cells (pairs of grades), the first entry of each, and the query and number of documents of every entry."""
         level_a, level_b = np.searchsorted(self.levels, self.a), np.searchsorted(self.levels, self.b)
         order = np.lexsort((self.query, level_b, level_a))
         columns = np.stack((level_a, level_b, self.query))[:, order]
@@ -97,7 +93,7 @@ class CommonDocuments:
         return cells, np.searchsorted(entries, starts), columns[2, entries], counts
 
     def weights(self, times: Ints) -> Floats:
-        """Samples x cells: how often each cell occurs when query j is taken ``times[:, j]`` times."""
+        """Count how often each cell occurs, samples x cells, if query j is drawn ``times[:, j]`` times."""
         _, first_of_cell, query, count = self._tally
         return np.asarray(np.add.reduceat(times[:, query] * count, first_of_cell, axis=1))
 
@@ -107,11 +103,11 @@ class CommonDocuments:
         return tuple(GradePair(*cell) for cell in zip(*(column.tolist() for column in columns), strict=True))
 
     def estimates(self, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
-        """Every statistic with its interval."""
+        """Return every statistic with its interval."""
         cells, _, query, _ = self._tally
         relevant, queries = is_relevant(self.levels, rel, None), len(self.query_ids)
         values = coefficients(cells, self.weights(np.ones((1, queries), np.int64)), relevant)
-        # One query, drawn again and again, would seem to leave no doubt at all.
+        # Resamples of a single query would have no variance, as if nothing were uncertain.
         at_once = max(1, _CHUNK // max(query.size, self.levels.size, queries))
         drawn_counts = () if queries == 1 else counts_of_draws(np.random.default_rng(seed), draws, queries, at_once)
         samples = [coefficients(cells, self.weights(times), relevant) for times in drawn_counts]
@@ -126,10 +122,8 @@ class CommonDocuments:
 
 
 def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
-    """For every common document its query (as A counts them) and its item on either side.
-
-    To the core the documents of B are lists that meet the judgments of A: what is retrieved and judged is common.
-    """
+    """Return, for every common document, its query (as numbered in A) and its item in both sets."""
+    # The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
     row_of_item = np.empty(int(b.item_offsets[-1]), np.int64)
     row_of_item[b.item] = np.arange(b.item.size)
     columns = core.ListColumns(
@@ -141,7 +135,7 @@ def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
         np.zeros(row_of_item.size),
         np.zeros(0),
     )
-    # In the order of the input ranks are places in the list.
+    # In input order, ranks are positions in the list.
     joined = core.join_columns(columns, a.index, Policy(order="input").join_options(), 1, Progress().cells)
     place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
     start = np.array([b.item_offsets[place_in_b.get(identifier, 0)] for identifier in a.qrels.query_ids], np.int64)
@@ -150,18 +144,17 @@ def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
 
 
 def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:
-    """Why no document has a grade in both; ``met`` documents are in both all the same."""
+    """Return the error if no document has a grade in both sets, although ``met`` documents occur in both."""
     if met:
         return InputError(
-            f"{b.qrels.name}: expected documents that {a.qrels.name} grades too, found "
-            f"{count_of(met, 'common document')} with a grade below 0 on one side, and negative=unjudged leaves these "
-            "out",
+            f"{b.qrels.name}: no document has a grade here and in {a.qrels.name}: "
+            f"{count_of(met, 'common document')} with a grade below 0 on one side, excluded by negative=unjudged",
             "--negative judged counts them as not relevant",
         )
     shared = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
 
     def example(judged: Judged) -> str:
-        """A document of a shared query if there is one; the same in any order of the input."""
+        """Return a document, of a shared query if there is one; the same for any order of the input."""
         qrels = judged.qrels
         places = [qrels.query_ids.index(query) for query in (*shared, *qrels.query_ids)]
         place = next(place for place in places if (qrels.query == place).any())
@@ -169,23 +162,22 @@ def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:
         return f"{qrels.name} has document '{printable(document)}' for query '{printable(qrels.query_ids[place])}'"
 
     return InputError(
-        f"{b.qrels.name}: expected documents that {a.qrels.name} judges too, found none: {example(a)}, {example(b)}",
-        "are these judgments of the same queries and documents? Ids have to be equal to the byte",
+        f"{b.qrels.name}: no document is also judged in {a.qrels.name}: {example(a)}, {example(b)}",
+        "check that both judge the same queries and documents; IDs must be equal byte by byte",
     )
 
 
-#: How often an interval is to hold the value on all queries there could be.
+#: Confidence level of the intervals, for a population of queries.
 CONFIDENCE = 0.95
 
-#: At most so many numbers are worked on at once, so that they stay in the processor's cache.
+#: Maximum number of values per batch, to stay in the processor's cache.
 _CHUNK = 1 << 18
 
 
 class Estimate(NamedTuple):
     """A value and its 95% CI.
 
-    ``value`` is None where the statistic is undefined; ``low`` and ``high`` are None then, too, and where there is no
-    interval: a single query, or no draws.
+    All are None if the statistic is undefined; ``low`` and ``high`` also for a single query, or without resamples.
     """
 
     value: float | None
@@ -194,7 +186,7 @@ class Estimate(NamedTuple):
 
 
 class GradePair(NamedTuple):
-    """So many documents have grade ``a`` in A and grade ``b`` in B."""
+    """Number of documents with grade ``a`` in A and grade ``b`` in B."""
 
     a: float
     b: float
@@ -202,7 +194,7 @@ class GradePair(NamedTuple):
 
 
 class QueryAgreement(NamedTuple):
-    """The agreement on one query's common documents; differences are B's grade minus A's."""
+    """Agreement on one query's common documents; differences are B's grade minus A's."""
 
     query: str
     documents: int
@@ -213,21 +205,21 @@ class QueryAgreement(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgmentComparison(Showable):
-    """What :func:`compare_judgments` found; printed, it explains itself.
+    """Result of :func:`compare_judgments`.
 
     Differences are B's grade minus A's; shares are of the common documents.
 
     ``agreement``             share of equal grades
-    ``one_level_apart``       share one step apart in ``levels``; ``further_apart`` more than that
-    ``kappa``                 Cohen's; ``kappa_linear`` and ``kappa_quadratic`` weigh a disagreement by how much the
-                              grades differ, or its square; ``kappa_fleiss`` is Fleiss', of two judges Scott's pi
+    ``one_level_apart``       share one step apart in ``levels``; ``further_apart`` more than one
+    ``kappa``                 Cohen's; ``kappa_linear`` and ``kappa_quadratic`` weight a disagreement by the difference
+                              between the grades, or its square; ``kappa_fleiss`` is Fleiss', for two judges Scott's pi
     ``alpha_nominal``         Krippendorff's; also ``alpha_ordinal`` and ``alpha_interval``
-    ``mean_difference``       B's bias; ``higher`` and ``lower`` are the shares that B grades so
-    ``relevant_a``            share that A calls relevant; ``relevant_b`` that B does
-    ``relevance_difference``  by how much B's share is the larger
-    ``relevance_agreement``   share on which both say relevant or both not; ``relevance_kappa`` corrects it for chance
+    ``mean_difference``       B's bias; ``higher`` and ``lower`` are the shares that B grades higher and lower
+    ``relevant_a``            share relevant in A; ``relevant_b`` in B
+    ``relevance_difference``  B's share of relevant documents minus A's
+    ``relevance_agreement``   share relevant in both or in neither; ``relevance_kappa`` corrects it for chance
 
-    Statistics carry the label that they have in the table.
+    Annotations are the labels in the table.
     """
 
     a: str
@@ -236,11 +228,11 @@ class JudgmentComparison(Showable):
     queries: int
     only_a: int
     only_b: int
-    levels_a: tuple[float, ...]  # all grades in A, on common documents or not
+    levels_a: tuple[float, ...]  # all grades in A, including documents not in common
     levels_b: tuple[float, ...]
-    scale_a: float  # the highest grade there can be
+    scale_a: float  # the highest possible grade
     scale_b: float
-    grade_pairs: tuple[GradePair, ...] = field(repr=False)  # those that occur, ascending
+    grade_pairs: tuple[GradePair, ...] = field(repr=False)  # pairs that occur, ascending
     by_query: tuple[QueryAgreement, ...] = field(repr=False)
     agreement: Annotated[Estimate, "exact agreement"]
     one_level_apart: Annotated[Estimate, "one level apart"]
@@ -265,40 +257,40 @@ class JudgmentComparison(Showable):
     draws: int
     seed: int
     sides: tuple[JudgmentDescription, JudgmentDescription] = field(repr=False)
-    orders: tuple[OrderComparison, ...] = field(repr=False)  # of the runs that were given, by each measure
+    orders: tuple[OrderComparison, ...] = field(repr=False)  # of the given runs, one per measure
     notices: tuple[str, ...] = field(repr=False)
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The grades of both, ascending: the steps in which distance is counted."""
+        """The grades of both sets, ascending: the steps used for distances."""
         return tuple(sorted({*self.levels_a, *self.levels_b}))
 
     def cross_table(self) -> tuple[tuple[int, ...], ...]:
-        """How many documents have which grades: one row a level of B, one column a level of A.
+        """Count the documents by grade: one row per level of B, one column per level of A.
 
-        So each column says what B made of the documents that A graded alike, as in Table 1 of Järvelin and Kekäläinen
+        Each column is the distribution of B's grades for one grade of A, as in Table 1 of Järvelin and Kekäläinen
         (2002), where A are the original judgments and B the new ones.
         """
         count = {(pair.a, pair.b): pair.documents for pair in self.grade_pairs}
         return tuple(tuple(count.get((a, b), 0) for a in self.levels_a) for b in self.levels_b)
 
     def page(self, by_query: bool = False) -> Page:
-        """Agreement, what is in either set, and the orders of systems; queries one by one, or how they are spread."""
-        # Steps between levels mean nothing where almost every grade is a level of its own.
+        """Return agreement, the contents of both sets, and the orders of systems; queries listed or summarised."""
+        # Steps between levels are meaningless if almost every document has a grade of its own.
         is_scale = max(len(self.levels_a), len(self.levels_b)) <= MOST_SHOWN
         parts: list[Table | str] = [*sentences(self, is_scale), *([cross_table(self)] if is_scale else [])]
         left_out = () if is_scale else ("one_level_apart", "further_apart")
         hints = get_type_hints(type(self), include_extras=True)
         labels = {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
         rows = [(label, *getattr(self, name)) for name, label in labels.items() if name not in left_out]
-        notes = ["weights: by how much the grades differ, or the square of that"]
+        notes = ["weights: difference between the grades, or its square"]
         notes.append(f"relevant: {means_relevant(self.rel)}")
         if self.agreement.low is not None:
             notes.insert(0, f"low, high: 95% CI, {self.draws:,} resamples of the queries, seed {self.seed}")
         if self.kappa.value is None:
-            notes.append("undefined (-): there is only one level")
+            notes.append("undefined (-): only one level occurs")
         elif self.relevance_kappa.value is None:
-            notes.append("undefined (-): both call all documents relevant, or both none")
+            notes.append("undefined (-): all documents are relevant in both, or in neither")
         parts.append(Table(head("statistic | value . | low . | high ."), rows, "Agreement", tuple(notes)))
         names = ("agreement", "mean difference", "mean absolute difference")
         if by_query:
@@ -322,17 +314,16 @@ class JudgmentComparison(Showable):
 @warns
 @question(JudgeOptions)
 def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
-    """How far two sets of judgments agree on the documents that both have.
+    """Measure how far two sets of judgments agree on their common documents.
 
-    ``policy`` makes one grade of several and says what a negative one means, as in :func:`gainful.evaluate` (judgments
-    that are prepared bring their own); ``rel`` is the lowest grade that counts as relevant (else any above 0),
-    ``scale`` the highest grade there can be. With ``runs``, the orders in which both put them by ``measures`` (else
-    nDCG@10) are compared, too.
+    ``policy`` decides conflicts and negative grades, as in :func:`gainful.evaluate` (prepared judgments have their
+    own); ``rel`` is the lowest grade that counts as relevant (by default, any above 0), ``scale`` the highest possible
+    grade. With ``runs``, also compares the orders of systems under both sets by ``measures`` (by default, nDCG@10).
 
-    Intervals are Student's t times the standard deviation of ``draws`` bootstrap samples of *queries*, because the
-    judgments of one query are not independent of each other, on the logit scale of the range a value can be in; a draw
-    in which a coefficient is undefined (one level only) does not count for it. The same seed gives the same intervals.
-    Nothing in common is an :class:`InputError`.
+    Intervals are Student's t times the standard deviation of ``draws`` bootstrap samples of *queries*, because
+    judgments of one query are not independent, on the logit scale of the statistic's range; resamples in which a
+    coefficient is undefined (one level only) are ignored for it. The same seed gives the same intervals. Raises
+    :class:`InputError` if the sets have nothing in common.
 
     >>> human = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d4": 1}}
     >>> model = {"q1": {"d1": 1, "d2": 0, "d3": 1}, "q2": {"d4": 1, "d5": 2}}
@@ -347,18 +338,18 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     if runs and asked.b is None:
         what = for_asker("--run", "runs")
         raise UsageError(
-            f"{what}: expected two sets of judgments that may order systems differently, found one",
-            "gainful judgments A B --run RUN; gainful eval scores runs by one set",
+            f"{what}: two sets of judgments are needed to compare orders of systems",
+            "gainful judgments A B --run RUN; to score runs with one set, use gainful eval",
         )
     if measures is not None and not runs:
         what = for_asker("--measure", "measures")
-        raise UsageError(f"{what}: expected runs to be scored, found none", for_asker("--run names one", "runs= does"))
+        raise UsageError(f"{what}: runs to score are missing", for_asker("add --run FILE", "add runs="))
 
     def prepared(side: Judged | QrelsLike) -> Judged:
         if isinstance(side, Judged):
             return side
         qrels = Qrels.of(side)
-        # Grades that exceed the scale that was given are found odd, not refused.
+        # Grades above the given scale are reported as unusual, not refused.
         return Judged.of(qrels if scale is None or scale < qrels.scale else replace(qrels, scale=scale), asked.policy)
 
     judged_a, judged_b = prepared(asked.a), prepared(asked.b)
@@ -392,7 +383,7 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
 
 
 def _estimate(value: float, drawn: Floats, limits: tuple[float, float], queries: int) -> Estimate:
-    """A value with its interval: symmetric on the logit scale between the limits, so that it stays inside them."""
+    """Return the value with an interval that is symmetric on the logit scale, so that it respects the limits."""
     if np.isnan(value):
         return Estimate(None)
     drawn = drawn[~np.isnan(drawn)]
@@ -400,7 +391,7 @@ def _estimate(value: float, drawn: Floats, limits: tuple[float, float], queries:
         return Estimate(value)
     lowest, highest = limits
     sd = float(drawn.std(ddof=1)) if drawn.size > 1 else 0.0
-    # Samples of n queries from n vary less than those from all, by the root of n - 1 to n.
+    # The variance of bootstrap means is too small by the factor (n - 1) / n.
     reach = t_quantile((1 + CONFIDENCE) / 2, queries - 1) * sd * math.sqrt(queries / (queries - 1))
     slope = (value - lowest) * (highest - value)
     if not slope > 0:
@@ -412,7 +403,7 @@ def _estimate(value: float, drawn: Floats, limits: tuple[float, float], queries:
 
 def _by_query(common: CommonDocuments) -> tuple[QueryAgreement, ...]:
     queries = len(common.query_ids)
-    # Sorted, so that a query's sums do not depend on the order of the input.
+    # Sort, so that sums do not depend on the order of the input.
     difference = common.b - common.a
     order = np.lexsort((difference, common.query))
     query, difference = common.query[order], difference[order]
@@ -424,25 +415,25 @@ def _by_query(common: CommonDocuments) -> tuple[QueryAgreement, ...]:
 
 
 def sentences(found: JudgmentComparison, is_scale: bool) -> Iterator[str]:
-    """What a person wants to know first; ``is_scale`` if grades are levels of a scale rather than measurements."""
-    alone = [f"; {name} alone judges {n:,} more" for name, n in (("A", found.only_a), ("B", found.only_b)) if n]
+    """Yield the main results; ``is_scale`` if grades are levels of a scale rather than measurements."""
+    alone = [f"; only {name} judges {n:,} more" for name, n in (("A", found.only_a), ("B", found.only_b)) if n]
     judged = count_of(found.documents, "document")
-    both = f"Both judge {judged} of {count_of(found.queries, 'query', 'queries')}{''.join(alone)}."
+    both = f"Both judge {judged} for {count_of(found.queries, 'query', 'queries')}{''.join(alone)}."
     yield f"A is {printable(found.a, 80)}, B is {printable(found.b, 80)}. {both}"
     one_scale = found.scale_a == found.scale_b
     if not one_scale:
         yield (
-            f"A goes up to grade {number_text(found.scale_a)}, B to {number_text(found.scale_b)}. If these are "
-            "different scales, equal grades mean different things, and only relevance can be compared; "
-            "--scale says they are one."
+            f"The highest grade is {number_text(found.scale_a)} in A and {number_text(found.scale_b)} in B. If these "
+            "are different scales, equal grades differ in meaning, and only relevance can be compared; use --scale "
+            "if both share one scale."
         )
     apart = f"their grades are {found.mean_absolute_difference.value:.4f} apart on average"
     if is_scale:
-        one, more = _per_cent(found.one_level_apart), _per_cent(found.further_apart)
+        one, more = _percentage(found.one_level_apart), _percentage(found.further_apart)
         apart = f"{one} differ by one level, {more} by more"
-    line = f"The judges agree exactly on {_per_cent(found.agreement)} of {judged}; {apart}."
-    # Which judge is stricter, if the interval of the mean difference leaves no doubt.
-    lower, higher = f"{_per_cent(found.lower)} lower", f"{_per_cent(found.higher)} higher"
+    line = f"The judges agree exactly on {_percentage(found.agreement)} of {judged}; {apart}."
+    # The stricter judge, if the interval of the mean difference excludes 0.
+    lower, higher = f"{_percentage(found.lower)} lower", f"{_percentage(found.higher)} higher"
     verdict = _verdict(found.mean_difference)
     direction = f"Neither is clearly stricter: B grades {lower} and {higher}."
     if not found.lower.value and not found.higher.value:
@@ -451,29 +442,29 @@ def sentences(found: JudgmentComparison, is_scale: bool) -> Iterator[str]:
         is_stricter = (found.mean_difference.value or 0.0) < 0
         direction = f"{verdict}: it grades " + (f"{lower} and {higher}." if is_stricter else f"{higher} and {lower}.")
     yield f"{line} {direction}" if one_scale else line
-    shares = [_per_cent(share) for share in (found.relevance_agreement, found.relevant_a, found.relevant_b)]
-    agreed = f"On relevance ({means_relevant(found.rel)}) they agree in {shares[0]}"
-    line = f"{agreed}: A calls {shares[1]} relevant, B {shares[2]}."
-    # Where grades of different scales cannot say it, the shares of relevant documents do.
+    shares = [_percentage(share) for share in (found.relevance_agreement, found.relevant_a, found.relevant_b)]
+    agreed = f"On relevance ({means_relevant(found.rel)}) they agree on {shares[0]}"
+    line = f"{agreed}: {shares[1]} are relevant in A, {shares[2]} in B."
+    # If the scales differ, compare the shares of relevant documents instead of the grades.
     yield line if one_scale else f"{line} {_verdict(found.relevance_difference) or 'Neither is clearly stricter'}."
 
 
 def _verdict(difference: Estimate) -> str | None:
-    """What a difference, B - A, says of B, if its interval leaves no doubt."""
+    """Return the verdict on B from a difference, B - A, if its interval excludes 0."""
     value, low, high = difference
     if not value or (low is not None and high is not None and low <= 0 <= high):
         return None
-    # Without an interval these documents are all that can be spoken of.
+        # Without an interval, the verdict is limited to these documents.
     where = "" if low is not None else " on these documents"
     return f"B is {'stricter' if value < 0 else 'more generous'}{where}"
 
 
-def _per_cent(share: Estimate) -> str:
+def _percentage(share: Estimate) -> str:
     return f"{100 * (share.value or 0.0):.1f}%"
 
 
 def cross_table(found: JudgmentComparison) -> Table:
-    """One row a level of B, one column a level of A with its per cent, and the totals."""
+    """Return one row per level of B, one column per level of A with its percentages, and totals."""
     table = found.cross_table()
     sums = (*map(sum, zip(*table, strict=True)), found.documents)
     names = [*(f"A {number_text(level)}" for level in found.levels_a), "total"]
@@ -483,15 +474,15 @@ def cross_table(found: JudgmentComparison) -> Table:
         shares = (count / total if total else None for count, total in zip(counts, sums, strict=True))
         rows.append((name, *(value for pair in zip(counts, shares, strict=True) for value in pair)))
     columns = head(["B", *(text for name in names for text in (f"{name} #", f"% of {name} %"))])
-    return Table(columns, rows, "What B made of each level of A")
+    return Table(columns, rows, "Grades by B for each level of A")
 
 
-#: Means closer than this are equal: the difference is what adding up in another order makes. So many swaps are shown.
+#: Decimals at which means are compared, so that rounding errors do not break ties, and number of swaps shown.
 _PLACES, _MOST_SWAPS = 12, 20
 
 
 class SystemScores(NamedTuple):
-    """A system's mean by either judgments, and its place: 1 is best, equals share a place. None: no query counts."""
+    """A system's means under both sets, and its ranks: 1 is best, ties share a rank; None without a scored query."""
 
     name: str
     mean_a: float | None
@@ -502,10 +493,10 @@ class SystemScores(NamedTuple):
 
 @dataclass(frozen=True)
 class OrderComparison:
-    """How two sets of judgments order the same systems by one measure, on the queries that both judge.
+    """Orders of the same systems under two sets of judgments by one measure, on the queries that both judge.
 
-    ``systems`` stand in A's order; ``tau`` is Kendall's tau-b of the means, None where either judges all systems alike;
-    ``swaps`` are the pairs that change places, clearest first.
+    ``systems`` are in A's order; ``tau`` is Kendall's tau-b of the means, None if all systems are tied in one order;
+    ``swaps`` are the pairs in opposite order, clearest first.
     """
 
     measure: Measure
@@ -514,39 +505,39 @@ class OrderComparison:
     tau: float | None
     swaps: tuple[Swap, ...]
 
-    signatures: tuple[Conventions, ...] = ()  # one where A and B have the same
+    signatures: tuple[Conventions, ...] = ()  # one if A and B have the same
 
     @property
     def pairs(self) -> int:
         return math.comb(len(self.systems), 2)
 
     def parts(self) -> Iterator[Table | str]:
-        """The systems by either judgments, whether they change places, and which do."""
+        """Yield the systems' means and ranks, the number of pairs in opposite order, and these pairs."""
         columns = head("run | mean by A . | mean by B . | rank by A # | rank by B #")
         moved = frozenset((i, 4) for i, system in enumerate(self.systems) if system.rank_a != system.rank_b)
         notes = [f"means over {count_of(self.queries, 'query', 'queries')} that both judge"]
-        notes += ["* another place than by A"] if moved else []
+        notes += ["* rank differs from rank by A"] if moved else []
         yield Table(columns, self.systems, f"Systems by {self.measure}", tuple(notes), moved)
-        tau = "undefined, since one of the judges scores all alike" if self.tau is None else f"{self.tau:.4f}"
-        changing = "No two systems change"
+        tau = "undefined, because all systems are tied under A or B" if self.tau is None else f"{self.tau:.4f}"
+        changing = "No two systems swap"
         if self.swaps:
-            verb = "changes" if len(self.swaps) == 1 else "change"
+            verb = "swaps" if len(self.swaps) == 1 else "swap"
             changing = f"{len(self.swaps):,} of {count_of(self.pairs, 'pair')} of systems {verb}"
-        sentence = f"{changing} places by {self.measure}: Kendall's tau is {tau}."
-        yield sentence if self.pairs else "One system alone has no order."
+        sentence = f"{changing} by {self.measure}: Kendall's tau is {tau}."
+        yield sentence if self.pairs else "A single system has no order."
         if self.swaps:
             names = head("better by A | better by B | lead by A . | lead by B .")
             more = (f"the clearest of {len(self.swaps):,}",) if len(self.swaps) > _MOST_SWAPS else ()
-            yield Table(names, self.swaps[:_MOST_SWAPS], f"Systems that change places by {self.measure}", more)
+            yield Table(names, self.swaps[:_MOST_SWAPS], f"Systems that swap by {self.measure}", more)
 
 
 def compare_orders(
     a: Judged, b: Judged, runs: Mapping[str, RunLike], measures: Sequence[Measure]
 ) -> tuple[tuple[OrderComparison, ...], tuple[str, ...]]:
-    """Scores runs by two sets of judgments, on the queries that both judge, and compares the orders of systems: by each
-    measure, and what is suspicious of the runs.
+    """Score runs under two sets of judgments, on the queries that both judge, and compare the orders of systems by each
+    measure. Also returns notices about the runs.
 
-    Each set is taken whole for these queries, also where it judges a document that the other does not.
+    For these queries, all judgments of each set are used, including documents that only one set judges.
 
     >>> from gainful import Policy, Qrels, parse
     >>> a, b = (Judged(Qrels.from_dict({"q": {"d": x, "e": 1 - x}}), Policy()) for x in (0, 1))
@@ -557,11 +548,11 @@ def compare_orders(
     """
     for measure in measures:
         if measure.better == "neither":
-            raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
+            raise UsageError(f"{measure}: the measure cannot order systems: neither higher nor lower is better")
     common = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
     if not common:
         raise InputError(
-            f"{b.qrels.name}: expected queries that {a.qrels.name} judges too, found none: {a.qrels.name} has "
+            f"{b.qrels.name}: no query is also judged in {a.qrels.name}: {a.qrels.name} has "
             f"'{printable(a.qrels.query_ids[0])}', {b.qrels.name} has '{printable(b.qrels.query_ids[0])}'"
         )
     kept = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
@@ -578,7 +569,7 @@ def compare_orders(
         for side in (by_a, by_b):
             values = [evaluation.aggregate(measure) for evaluation in side]
             means.append([None if math.isnan(value) else value for value in values])
-            # Higher is better, for any measure; -inf for what has no mean.
+            # Signed so that higher is better; -inf if undefined.
             signed = [-value if measure.better == "lower" else value for value in values]
             good = [-math.inf if math.isnan(value) else round(value, _PLACES) for value in signed]
             goodness.append(good)

@@ -1,6 +1,6 @@
-"""What a number of queries can detect and how many are needed, from scores or from a spread, as something to show.
+"""Detectable differences, and the number of queries needed, from scores or from a standard deviation.
 
-There is no power of the difference that was found: it is another way to write its p (Hoenig & Heisey 2001).
+There is deliberately no observed power, because it only restates p (Hoenig & Heisey 2001).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from gainful.tasks.score_questions import PowerOptions
 
 @dataclass(frozen=True)
 class Basis:
-    """Where a plan starts from: the spread of a difference of two systems' scores on a query, and where it is from.
+    """The standard deviation of per-query differences between two systems, and its source.
 
-    ``others`` are the standard deviations that other kinds of variance would have; ``queries`` and ``systems`` what
-    the scores have, None and 2 without scores.
+    ``others`` are the standard deviations by all kinds of variance; ``queries`` and ``systems`` describe the scores,
+    None and 2 without scores.
     """
 
     measure: str
@@ -41,12 +41,12 @@ class Basis:
 
     @property
     def is_paired(self) -> bool:
-        """Whether an analysis of variance takes the queries' difficulty out."""
+        """Whether the variance excludes the difficulty of queries."""
         return self.kind != "sakai2016"
 
     @property
     def origin(self) -> str:
-        """Where the spread is from, in words."""
+        """The source of the standard deviation, in words."""
         if self.pair is None:
             return "as given" if self.kind == "given" else f"of {self.systems} systems, {self.kind}"
         of = f"of {' and '.join(printable(name, 40) for name in self.pair)}"
@@ -54,21 +54,20 @@ class Basis:
 
 
 class Shown(NamedTuple):
-    """What a number of queries shows: the smallest difference of two systems, the smallest gap between best and worst
-    of several (None if there are two), how wide the interval of a difference is on average, and the smallest difference
-    of two among several by Tukey's HSD (None if there are two)."""
+    """The differences that a number of queries can detect; None if there are only two systems."""
 
     queries: int
-    difference: float
-    gap: float | None
-    width: float
-    tukey: float | None
+    difference: float  # between two systems
+    gap: float | None  # between the best and the worst of several systems
+    width: float  # expected, of the confidence interval of a difference
+    tukey: float | None  # difference between two of several systems by Tukey's HSD
 
 
 class Needed(NamedTuple):
-    """The queries that a difference needs, the power they have, that of one query less (None below 2), and the queries
-    and power of an analysis of variance of several systems, and of a pair among them by Tukey's HSD (None if there are
-    two)."""
+    """The queries needed to detect a difference and their power, and the power of one query less (None below 2).
+
+    The analysis of variance and Tukey's HSD are for several systems; None for two.
+    """
 
     difference: float
     queries: int
@@ -81,7 +80,7 @@ class Needed(NamedTuple):
 
 
 class Width(NamedTuple):
-    """The queries that make an interval so wide on average."""
+    """The queries needed for an interval of some expected width."""
 
     width: float
     queries: int
@@ -90,13 +89,13 @@ class Width(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerReport(ScoreReport):
-    """What queries can detect, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
+    """Detectable differences and queries needed, computed from the ``bases``, one per measure."""
 
     asked: PowerOptions
     bases: tuple[Basis, ...]
 
     def page(self, places: int = 4) -> Page:
-        """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
+        """Return sentences, tables of detectable differences, queries needed and variances, and power curves."""
         sentences = [" ".join(_sentences(self, basis, places)) for basis in self.bases]
         parts: list[Table | Chart | str] = [*filter(None, sentences), _NOT_OBSERVED]
         parts += [table for table in _power_tables(self, places) if table.rows]
@@ -116,16 +115,15 @@ class PowerReport(ScoreReport):
         return self.page_of("power", parts, {"power": self.asked.power, "alpha": self.asked.alpha, "bases": bases})
 
     def sizes_of(self, basis: Basis) -> tuple[int, ...]:
-        """The numbers of queries asked for, else what the scores have."""
+        """Return the numbers of queries to plan for, by default that of the scores."""
         return tuple(self.asked.queries) or (() if basis.queries is None else (basis.queries,))
 
     def several(self, basis: Basis) -> int | None:
-        """How many systems an analysis of variance is of; None where there are two, which the t test is for."""
+        """Return the number of systems of an analysis of variance; None for two, which a t test compares."""
         wanted = self.asked.systems or (2 if basis.pair else basis.systems)
         return wanted if wanted > 2 else None
 
     def _of_several(self, basis: Basis) -> tuple[AnovaF, TukeyHsd] | None:
-        """The tests of several systems together; None where there are two."""
         many = self.several(basis)
         if many is None:
             return None
@@ -133,7 +131,7 @@ class PowerReport(ScoreReport):
         return AnovaF(*how), TukeyHsd(*how)
 
     def shown(self, basis: Basis) -> tuple[Shown, ...]:
-        """What each number of queries shows with the wanted power."""
+        """Return the detectable differences for each number of queries."""
         power, alpha = self.asked.power, self.asked.alpha
         found = []
         for n in self.sizes_of(basis):
@@ -143,7 +141,7 @@ class PowerReport(ScoreReport):
         return tuple(found)
 
     def needed(self, basis: Basis) -> tuple[Needed, ...]:
-        """The queries that each difference needs."""
+        """Return the queries needed to detect each difference."""
         power, found = self.asked.power, []
         for difference in self.asked.difference:
             n = PairedT(basis.sd, self.asked.alpha).queries_needed(difference, power)
@@ -157,11 +155,11 @@ class PowerReport(ScoreReport):
         return tuple(found)
 
     def power_at(self, basis: Basis, queries: int, difference: float) -> float:
-        """The chance that so many queries show a difference; of none it is the level."""
+        """Return the power of a number of queries; for a difference of 0, the significance level."""
         return PairedT(basis.sd, self.asked.alpha).power(queries, difference) if difference else self.asked.alpha
 
     def widths(self, basis: Basis) -> tuple[Width, ...]:
-        """The queries that make the interval of a difference as narrow as asked for."""
+        """Return the queries needed for intervals of each expected width."""
         found = []
         for width in self.asked.width:
             n = queries_for_interval(width, basis.sd, 1 - self.asked.alpha)
@@ -172,12 +170,12 @@ class PowerReport(ScoreReport):
 @warns
 @question(PowerOptions)
 def assess_power(asked: PowerOptions) -> PowerReport:
-    """What a number of queries can detect, and how many a difference or an interval needs.
+    """Estimate detectable differences, and the number of queries needed for a difference or an interval.
 
-    The spread of a difference is that of a ``pair`` of systems (the default if there are two), of all systems
-    (``variance="residual"``, or ``"sakai2016"`` for designs without known pairs), or given as ``sd`` or as a number of
-    ``variance``. ``queries`` are those of the scores unless given. ``systems`` is how many an analysis of variance and
-    Tukey's HSD are of. ``difference`` is one that would matter (or several), not one that was found.
+    The variance of per-query differences is that of a ``pair`` of systems (the default for two systems), of all systems
+    (``variance="residual"``, or ``"sakai2016"`` for designs without known pairs), or given as ``sd`` or as a number
+    ``variance``. ``queries`` defaults to the number in the scores. ``systems`` is the number of systems for analysis of
+    variance and Tukey's HSD. ``difference`` is one or more differences that would matter, not the observed one.
 
     >>> report = assess_power(sd=0.194848, queries=[50], difference=[0.05])
     >>> [basis] = report.bases
@@ -190,7 +188,7 @@ def assess_power(asked: PowerOptions) -> PowerReport:
     sd, given_by = asked.sd, "sd"
     if not (asked.variance is None or isinstance(asked.variance, str)):
         if sd is not None:
-            raise UsageError("sd: expected a standard deviation or a variance, found both")
+            raise UsageError("sd cannot be used with a variance")
         sd, given_by = math.sqrt(asked.variance) if asked.variance > 0 else asked.variance, "variance"
     given = () if sd is None else (sd,)
     for what, values in (("difference", asked.difference), ("width", asked.width), (given_by, given)):
@@ -204,21 +202,21 @@ def assess_power(asked: PowerOptions) -> PowerReport:
     if asked.scores is None:
         if sd is None:
             raise UsageError(
-                "power: expected scores, or the spread of a difference, found neither",
-                for_asker("gainful power QRELS RUN RUN, --from FILE, or --sd 0.2", "sd=0.2 gives one"),
+                "power: scores or a standard deviation are required",
+                for_asker("gainful power QRELS RUN RUN, --from FILE, or --sd 0.2", "such as sd=0.2"),
             )
         if asked.pair:
-            raise UsageError("pair: expected scores of the two systems, found none")
+            raise UsageError("pair requires scores")
         if not (asked.queries or asked.difference or asked.width):
             raise UsageError(
-                "power: expected what to compute, found nothing",
-                "--queries N says what they show, --difference D and --width W how many are needed",
+                "power: queries, difference or width is required",
+                "--queries N reports what N queries detect, --difference D and --width W the queries needed",
             )
         return PowerReport(Scores(), asked, (Basis("", "given", sd),))
     scores = Scores.of(asked.scores)
     if sd is not None:
-        where = f": {scores.files[0]}" if scores.files else ""
-        raise UsageError(f"{given_by}: expected scores, or the spread of a difference, found both{where}")
+        where = f", found {scores.files[0]}" if scores.files else ""
+        raise UsageError(f"{given_by} cannot be used with scores{where}")
     if asked.pair and asked.pair[0] == asked.pair[1]:
         raise UsageError(f"pair: expected two systems, found '{asked.pair[0]}' twice")
     kind = None if asked.variance is None else choose(asked.variance, VARIANCES, "variance")
@@ -228,23 +226,20 @@ def assess_power(asked: PowerOptions) -> PowerReport:
         check_size([matrix], queries=2)
         two = (matrix.systems[0], matrix.systems[1]) if len(matrix.systems) == 2 else None
         if kind == "pair" and two is None:
-            raise UsageError(
-                f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A,B names two"
-            )
+            found = len(matrix.systems)
+            raise UsageError(f"variance: expected two systems for 'pair', found {found}", "--pair A,B names two")
         kinds = [each for each in VARIANCES if each != "pair" or two]
         sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
         chosen = kind or ("pair" if two else "residual")
         if not sds[chosen] > 0:
-            raise InputError(
-                f"{matrix.origin}: expected scores of systems whose differences vary, found none that do",
-                f"systems that differ by the same on every {matrix.unit} leave nothing to plan for",
-            )
+            alike = f"all systems differ by the same on every {matrix.unit}"
+            raise InputError(f"{matrix.origin}: {alike}", "planning requires differences that vary")
         bases.append(Basis(name, chosen, sds[chosen], two, len(matrix.queries), len(matrix.systems), sds))
-        # Power at the very difference that was found asks for what there is no sense in.
+        # Warn of observed power, which only restates p.
         lead = float(matrix.means.max() - matrix.means.min())
         notices += [
-            f"{name}: {number_text(difference)} is the difference that was found; power is for one that would matter, "
-            "chosen without looking: at the difference found it only repeats the p"
+            f"{name}: {number_text(difference)} is the observed difference, at which power only restates p; use a "
+            "difference that would matter, chosen without looking at the scores"
             for difference in asked.difference
             if two and lead and math.isclose(difference, lead, rel_tol=2e-3)
         ]
@@ -252,17 +247,15 @@ def assess_power(asked: PowerOptions) -> PowerReport:
 
 
 _POINTS, _MOST_LINES = 60, 6
-#: From here on numbers of queries are so far apart that a log axis shows more.
-_FAR_APART = 4
+_FAR_APART = 4  # ratio of numbers of queries above which the axis is logarithmic
 
 
 def power_plots(report: PowerReport, basis: Basis) -> Iterator[Plot]:
-    """Power by number of queries, a line for each difference asked for, and by the true difference, a line for each
-    number of queries: what there are, or were asked for."""
+    """Plot power by number of queries, one line per difference, and by true difference, one line per number."""
     asked, queries, sizes = report.asked, plural_of(report.unit), report.sizes_of(basis)
     of = f", {shortened(basis.measure)}" if basis.measure else ""
     wanted = Rule(f"power {number_text(asked.power)}", y=asked.power)
-    caption = f"Paired t test at {number_text(asked.alpha)}; sd of a difference {basis.sd:.4f} ({basis.kind})."
+    caption = f"Paired t test at {number_text(asked.alpha)}; SD of differences {basis.sd:.4f} ({basis.kind})."
     needed = report.needed(basis)[:_MOST_LINES]
     if needed:
         most = max(each.queries for each in needed)
@@ -271,15 +264,12 @@ def power_plots(report: PowerReport, basis: Basis) -> Iterator[Plot]:
         steps = [i / (_POINTS - 1) for i in range(_POINTS)]
         spread = [2 * (end / 2) ** step if is_log else 2 + (end - 2) * step for step in steps]
         numbers = sorted({math.ceil(value - 1e-9) for value in spread})
+        wholes, given = tuple(map(float, numbers)), [each.difference for each in needed]
         lines = tuple(
-            Line(
-                f"difference {number_text(each.difference)}",
-                tuple(map(float, numbers)),
-                tuple(report.power_at(basis, n, each.difference) for n in numbers),
-            )
-            for each in needed
+            Line(f"difference {number_text(each)}", wholes, tuple(report.power_at(basis, n, each) for n in numbers))
+            for each in given
         )
-        # A longer label would run into the line of the power.
+        # Short labels, because longer ones would overlap the line of the target power.
         marks = (Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= numbers[-1])
         x = Axis(queries, float(numbers[0]), float(numbers[-1]), is_log=is_log)
         title = f"Power by number of {queries}{of}"
@@ -299,35 +289,34 @@ def power_plots(report: PowerReport, basis: Basis) -> Iterator[Plot]:
 
 _MOST_PLOTS = 4
 _NOT_OBSERVED = (
-    "Power is for a difference that would matter, chosen without looking at the scores. At the difference that was "
-    "found it only repeats the p (Hoenig & Heisey 2001), and is not given."
+    "Choose a difference that would matter, without looking at the scores. Power at the observed difference only "
+    "restates p (Hoenig & Heisey 2001) and is not reported."
 )
 
 
 def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
-    """What a person wants to know first."""
     of = f"{basis.measure}: " if basis.measure else ""
     level = f"{100 * report.asked.power:g}% power, {100 * report.asked.alpha:g}% level"
     many = report.several(basis)
     test = f" ({level}, paired t test, SD of differences {basis.sd:.{places}f} {basis.origin})"
     for found in report.shown(basis):
         yield (
-            f"{of}{units(found.queries, report.unit)} can show a difference of {found.difference:.{places}f} or more "
+            f"{of}{units(found.queries, report.unit)} can detect a difference of {found.difference:.{places}f} or more "
             f"between two systems{test}."
         )
         if found.gap is not None:
             yield (
-                f"Among {many} systems, they can show a gap of {found.gap:.{places}f} between best and worst (analysis "
-                f"of variance), and a difference of {found.tukey:.{places}f} between two of them (Tukey HSD)."
+                f"Among {many} systems, they can detect a gap of {found.gap:.{places}f} between best and worst "
+                f"(analysis of variance), and a difference of {found.tukey:.{places}f} between two of them (Tukey HSD)."
             )
         of = test = ""
-    sd = "" if not test else f" with an sd of {basis.sd:.{places}f} {basis.origin}"
+    sd = "" if not test else f" with an SD of {basis.sd:.{places}f} {basis.origin}"
     for need in report.needed(basis):
-        before = "" if need.power_before is None else f"; {need.queries - 1:,} have {100 * need.power_before:.2f}%"
+        before = "" if need.power_before is None else f"; with {need.queries - 1:,}, {100 * need.power_before:.2f}%"
         anova = ""
         if need.anova_queries is not None:
-            anova = f", {need.anova_queries:,} for the largest gap of {many} systems"
-            anova += f", {need.tukey_queries:,} for two of them by Tukey HSD"
+            anova = f", {need.anova_queries:,} as a gap between best and worst of {many} systems"
+            anova += f", {need.tukey_queries:,} between two of them by Tukey HSD"
         queries = units(need.queries, report.unit)
         yield (
             f"{of}A difference of {number_text(need.difference)} needs {queries}{sd} "
@@ -336,26 +325,23 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
         of = sd = ""
     for wide in report.widths(basis):
         yield (
-            f"{of}A {100 * (1 - report.asked.alpha):g}% interval {number_text(wide.width)} wide needs "
+            f"{of}A {100 * (1 - report.asked.alpha):g}% CI of width {number_text(wide.width)} needs "
             f"{units(wide.queries, report.unit)}{sd}."
         )
         of = sd = ""
 
 
 def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
-    """What queries show, how many are needed for differences and widths, and where the spread is from."""
+    """Yield tables of detectable differences, of queries needed for differences and widths, and of variances."""
     number, queries = f".{places} ← 2", plural_of(report.unit)
     power, level, interval = (100 * each for each in (report.asked.power, report.asked.alpha, 1 - report.asked.alpha))
     has_several = any(map(report.several, report.bases))
     design = "two-way" if any(basis.is_paired for basis in report.bases) else "one-way"
-    gap = (
-        f"gap: between best and worst of so many systems, the rest in the middle, by {design} analysis of variance "
-        "(Nagata; Sakai 2016)"
-    )
-    tukey = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
+    gap = f"between best and worst of these systems, the rest in the middle; {design} ANOVA (Nagata; Sakai 2016)"
+    tukey = "tukey: between two of these systems, whatever the others do; power of a pair by Tukey HSD"
 
     def of_bases(columns: list[str], find: Callable[[Basis], Sequence[Any]], title: str, *notes: str) -> Table:
-        """A row for each that was found of every basis: its measure (0), its systems (1), and what was found (2)."""
+        """Return a table of what ``find`` returns (2) for each basis, with its measure (0) and systems (1)."""
         named = ["measure ← 0"] if any(basis.measure for basis in report.bases) else []
         rows = [(basis.measure, report.several(basis), found) for basis in report.bases for found in find(basis)]
         return Table.of(head([*named, *columns]), rows, title=title, notes=notes)
@@ -371,25 +357,25 @@ def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
         [*shown, f"interval {number}.width"],
         report.shown,
         "Detectable differences",
-        f"difference: the smallest that a paired t test finds with {power:g}% power at the {level:g}% level",
-        *((gap, tukey) if has_several else ()),
-        f"interval: how wide the {interval:g}% t interval of a difference is on average, end to end",
+        f"difference: minimum detectable difference with {power:g}% power; paired t test at the {level:g}% level",
+        *((f"gap: {gap}", tukey) if has_several else ()),
+        f"interval: expected width of the {interval:g}% t interval of a difference, end to end",
     )
     yield of_bases(
         needed,
         report.needed,
         f"{queries.capitalize()} needed for {power:g}% power",
-        f"one less: the power with one {report.unit} less, which is not enough",
-        *((f"anova: the difference as the {gap}", tukey) if has_several else ()),
+        f"one less: power with one {report.unit} less, which is not enough",
+        *((f"anova: difference {gap}", tukey) if has_several else ()),
     )
     yield of_bases(
         [f"width {number}.width", f"{queries} # ← 2.queries", f"expected width {number}.expected"],
         report.widths,
-        f"{queries.capitalize()} needed for a {interval:g}% interval of some width",
+        f"{queries.capitalize()} needed for a {interval:g}% CI of some width",
     )
 
     def spreads(basis: Basis) -> list[tuple[str, bool, float, float | None]]:
-        """Every kind of variance, whether it was used, its spread, and what the first number of queries shows then."""
+        """Return each kind of variance, if it was used, its SD, and the difference detectable with it."""
         first = next((found.difference for found in report.shown(basis)), None)
         return [
             (kind, kind == basis.kind, sd, None if first is None else first * (sd / basis.sd))
@@ -401,8 +387,8 @@ def _power_tables(report: PowerReport, places: int) -> Iterator[Table]:
     table = of_bases(
         ["variance ← 2.0", f"sd {number}.2", f"detectable {number}.3"],
         spreads,
-        f"The spread of a difference of two systems on a {report.unit}",
-        *dict.fromkeys([*notes, *(["* used for everything above"] if any(used for _, used in kinds) else [])]),
+        f"SD of the difference between two systems on a {report.unit}",
+        *dict.fromkeys([*notes, *(["* used above"] if any(used for _, used in kinds) else [])]),
     )
     marked = frozenset((i, len(table.columns) - 2) for i, (_, used) in enumerate(kinds) if used)
     yield replace(table, marked=marked)

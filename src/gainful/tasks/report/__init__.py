@@ -1,5 +1,7 @@
-"""One page that answers a room full of people: who is better, by how much, how surely, where, and what if gains,
-discounts and depths were others."""
+"""An interactive HTML report on runs or sessions: the comparison, leaderboard, curves, queries and documents.
+
+Readers can change gains, discounts and depths in the browser.
+"""
 
 from __future__ import annotations
 
@@ -71,22 +73,18 @@ from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionRep
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
-#: The measures that the page recomputes in the browser.
+#: Measures recomputed in the browser.
 _LIVE = (CG, DCG, NCG, NDCG)
-#: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
-#: documents' details are what is cut.
-_LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
-#: Significant figures of p and differences: there may be very many pairs.
-_FIGURES = 7
+#: Size limit of the page without its script: at least, and per cell of systems x queries x ranks. Documents are cut.
+_LEAST_LETTERS, _LETTERS_PER_CELL = 1_850_000, 4
+_FIGURES = 7  # significant figures of p and differences, because there may be many pairs
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
-#: A column with more different values than these groups nothing.
-_MOST_SEGMENTS = 50
-#: More lines of a chart cannot be told from each other.
-_MOST_LINES = 8
+_MOST_SEGMENTS = 50  # values of a column that still define groups
+_MOST_LINES = 8  # distinguishable lines in a chart
 
 
 class HtmlReport:
-    """A page that :func:`report` made: save it, open it, or look at it in a notebook."""
+    """A report to save, open, or show in a notebook."""
 
     def __init__(self, data: PageData) -> None:
         self.data = data
@@ -104,7 +102,7 @@ class HtmlReport:
         return (*self.data.notices, *filter(None, [self.data.documents[1]]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page atomically. The file name ends in .html or .htm, or has no ending."""
+        """Write the page atomically, to a file that ends in .html or .htm, or has no ending."""
         check_page(path)
         write_bytes(path, self.html.encode("utf-8"))
 
@@ -113,7 +111,7 @@ class HtmlReport:
         path = Path(tempfile.mkdtemp(prefix="gainful-")) / "report.html"
         self.save(path)
         if not show(path):
-            raise UsageError(f"no browser was found; the page is {path}")
+            raise UsageError(f"no browser found; the page is {path}")
 
     def _repr_html_(self) -> str:
         return (
@@ -126,25 +124,25 @@ def check_page(path: str | os.PathLike[str]) -> None:
     """Reject a file name with an ending other than .html or .htm."""
     name = os.fspath(path)
     if (ending := os.path.splitext(name)[1].lower()) not in (".html", ".htm", ""):
-        hint = "the page in a browser, printed, is a PDF" if ending == ".pdf" else "report writes one page of HTML"
+        hint = "to get a PDF, print the page in a browser" if ending == ".pdf" else "report writes one HTML page"
         raise UsageError(f"{name}: expected a file that ends in .html, found {ending}", hint)
 
 
 def show(path: str | os.PathLike[str]) -> bool:
-    """Opens a page in a browser; False where none was found."""
+    """Open a page in a browser; return False if there is none."""
     return webbrowser.open(Path(path).resolve().as_uri())
 
 
 @warns
 @question(ReportOptions)
 def report(asked: ReportOptions) -> HtmlReport:
-    """One page about runs, for people: ``report("qrels.txt", {"bm25": "bm25.run"}).save("report.html")``.
+    """Create an interactive HTML report: ``report("qrels.txt", {"bm25": "bm25.run"}).save("report.html")``.
 
-    Judgments, runs, ``measures``, ``policy``, ``exclude``, ``columns`` and ``queries`` are as :func:`gainful.evaluate`
-    takes them. The page is one file that needs nothing else; it says who is better and how surely, as
-    :func:`gainful.compare` does, by the first measure, and lets its reader change gains, discounts and depths.
-    ``baseline`` is the run that others are compared with. ``documents`` are titles or texts: a table with a row a
-    document, or a dict by id. ``ranks`` of every list are kept.
+    Judgments, runs, ``measures``, ``policy``, ``exclude``, ``columns`` and ``queries`` are as in
+    :func:`gainful.evaluate`. The page is one self-contained file. It compares the systems by the first measure, as
+    :func:`gainful.compare` does, and lets readers change gains, discounts and depths. ``baseline`` is the run that the
+    others are compared with. ``documents`` are titles or texts: a table with one row per document, or a dict by ID.
+    ``ranks`` is the number of ranks kept per list.
 
     >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
     >>> page.data.title
@@ -170,11 +168,10 @@ def report(asked: ReportOptions) -> HtmlReport:
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
-    # Every run is read and scored once.
     kept = tuple(kept_runs(judged, found, measures, [*judged_at.values(), *of_recall], deepest, asked.threads))
     scores = [each[:2] if chosen is None else [one.chosen(chosen) for one in each[:2]] for each in kept]
     evaluations = {each.run: each for each, _ in scores}
-    beside = tuple(each for _, each in scores)
+    with_undefined_skipped = tuple(each for _, each in scores)
     comparison, against = _compared(evaluations, asked.baseline, asked.threads)
     return HtmlReport(
         ReportData(
@@ -184,8 +181,8 @@ def report(asked: ReportOptions) -> HtmlReport:
             asked.baseline,
             against,
             kept,
-            {k: [each.mean(measure) for each in beside] for k, measure in judged_at.items()},
-            RecallLevels(beside, recall, next(iter(found)), False, bases) if bases else None,
+            {k: [each.mean(measure) for each in with_undefined_skipped] for k, measure in judged_at.items()},
+            RecallLevels(with_undefined_skipped, recall, next(iter(found)), False, bases) if bases else None,
             ranks,
             titles,
         )
@@ -195,7 +192,7 @@ def report(asked: ReportOptions) -> HtmlReport:
 def _compared(
     evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
 ) -> tuple[Comparison | None, SystemsComparison | None]:
-    """All pairs by every measure that orders systems; of more than two also those with the baseline, by the first."""
+    """Compare all pairs by every measure that orders systems, and several systems with the baseline by the first."""
     first = next(iter(evaluations.values()))
     ordering = [each for each in first.measures if orders(each)]
     if len(evaluations) < 2 or not ordering:
@@ -212,7 +209,7 @@ def _compared(
 @warns
 @question(SessionReportOptions)
 def report_sessions(asked: SessionReportOptions) -> HtmlReport:
-    """One page about sessions, by system, as :func:`gainful.evaluate_sessions` takes them with ``judged_by``."""
+    """Create an interactive HTML report on sessions by system, as in :func:`gainful.evaluate_sessions`."""
     from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
 
     sessions = asked.sessions
@@ -231,9 +228,9 @@ def report_sessions(asked: SessionReportOptions) -> HtmlReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportData(PageData):
-    """The content of a page about runs."""
+    """The content of a report on runs."""
 
-    against: SystemsComparison | None  # the comparison with the baseline, where there are more than two systems
+    against: SystemsComparison | None  # the comparison of several systems with the baseline
     kept: tuple[KeptRun, ...]
     judged_at: Mapping[int, Sequence[float]]
     recall: RecallLevels | None
@@ -248,13 +245,13 @@ class ReportData(PageData):
 
     @cached_property
     def live(self) -> CumulatedGain:
-        """The measure that the page's controls start with: the first one asked for that they can be set to."""
+        """The initial measure of the page's controls: the first measure that they support."""
         found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
         return next((each for each in found if each.average is None and each.unjudged is None), NDCG(cutoff=10))
 
     @cached_property
     def depth(self) -> int:
-        """The number of ranks kept per list: as asked, unless all lists and recall bases are shorter."""
+        """The number of ranks kept per list, limited by the longest list and recall base."""
         longest = max(int(run.lengths[self.places].max(initial=0)) for run in self.kept)
         deepest = int(self.judged.recall_base(None, None)[self.places].max(initial=0))
         return max(1, self.live.cutoff or 1, min(self.ranks, max(longest, deepest)))
@@ -262,16 +259,16 @@ class ReportData(PageData):
     @cached_property
     def codes(self) -> np.ndarray[Any, Any]:
         """The code of every rank (see ``FIRST_LEVEL``): systems x queries x ranks."""
-        made = np.zeros((len(self.kept), self.places.size, self.depth), np.uint16)
+        codes = np.zeros((len(self.kept), self.places.size, self.depth), np.uint16)
         for system, run in enumerate(self.kept):
-            made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
-        return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
+            codes[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
+        return codes.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
     def found(self, comparison: Comparison) -> list[str]:
-        said = super().found(comparison)
-        if self.against is not None:  # says of the baseline what was said of all pairs
-            said[-1] = " ".join(conclusions(self.against.systems[comparison.primary], PLACES))
-        return said
+        sentences = super().found(comparison)
+        if self.against is not None:  # replaces the sentences on all pairs
+            sentences[-1] = " ".join(conclusions(self.against.systems[comparison.primary], PLACES))
+        return sentences
 
     @cached_property
     def notices(self) -> list[str]:
@@ -280,7 +277,7 @@ class ReportData(PageData):
 
     @property
     def pair(self) -> list[int]:
-        """The two systems that the page compares at first: the baseline or the second best, and the best."""
+        """The two systems compared initially: the baseline or the second best, and the best."""
         best, *others = self.order
         if not others:
             return [best, best]
@@ -292,7 +289,7 @@ class ReportData(PageData):
         return [*super()._sources(), *(each.name for each in tables if each is not None and fingerprint_of(each.name))]
 
     def plots(self) -> Iterator[Plot]:
-        """The curves of the measure that the page starts with, and of its gain without discount, with the ideal."""
+        """Yield the curves of the initial measure and of its undiscounted gain, with the ideal."""
         live = cast(CumulatedGain, self.live.replace(cutoff=None))
         plain = CG(gain=live.gain, rel=live.rel, level=live.level)
         shown = self.order[:_MOST_LINES]
@@ -302,7 +299,7 @@ class ReportData(PageData):
         for measure in dict.fromkeys((live, plain)):
             lists = self.judged.ideal_lists(measure.gain, measure.rel, measure.level)
             ideal = measure.cumulated(lists.of_rows(self.places), self.depth)
-            ends = np.count_nonzero(self.codes.any(axis=1), axis=1)  # a curve ends where the longest list does
+            ends = np.count_nonzero(self.codes.any(axis=1), axis=1)  # curves end with the longest list
             lines = [curve_line(self.systems[i], self._mean_curve(i, measure, ideal)[: ends[i]]) for i in sorted(shown)]
             if not measure.normalised:
                 lines.insert(0, curve_line("ideal", self._mean(ideal), role="ideal"))
@@ -324,7 +321,7 @@ class ReportData(PageData):
         return self._mean(settled(raw, answered, measure, policy.missing, policy.undefined))
 
     def _mean(self, vectors: Floats) -> Floats:
-        """The mean over the queries that count at a rank; NaN where none does."""
+        """Return the mean over the defined values at each rank; NaN if there are none."""
         weights = np.ones(len(vectors)) if self.first.weights is None else self.first.weights
         counted = ~np.isnan(vectors)
         with np.errstate(invalid="ignore"):
@@ -334,7 +331,7 @@ class ReportData(PageData):
     def numbers(self) -> str:
         about, queries, live = self.first.about, self.first.queries, self.live
         tested = [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)]
-        # The controls may not be able to show the measure that they start with wholly.
+        # Without a cutoff, the initial measure may be deeper than the ranks kept.
         is_whole = live.cutoff is not None or self.depth < self.ranks
         content: dict[str, object] = {
             **self.described(live.gain, live.rel, live.level),
@@ -386,7 +383,7 @@ class ReportData(PageData):
         return content
 
     def _pairs(self, number: int, measure: str) -> dict[str, object] | None:
-        """The tests of all pairs, the second system of each minus the first."""
+        """Return the tests of all pairs; differences are the second system minus the first."""
         if measure not in {**self.pair_results, **self.system_results}:
             return None
         if measure in self.pair_results:
@@ -413,9 +410,9 @@ class ReportData(PageData):
 
     @cached_property
     def documents(self) -> tuple[str, str | None]:
-        """The block of documents, to as many ranks as keep the page small, and a note if these are not all."""
+        """The data of documents, to a depth that keeps the page small, and a note if ranks are left out."""
         cells = len(self.kept) * self.places.size * min(self.depth, DEFAULT_RANKS)
-        most = max(_LETTERS_A_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
+        most = max(_LETTERS_PER_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
         pool = Pool.of(self.judged, self.places, self.depth)
         for depth in (self.depth, *(each for each in _DEPTHS_OF_DOCUMENTS if each < self.depth)):
             found = documents_of(self.kept, self.places, pool, depth)
@@ -437,16 +434,13 @@ class ReportData(PageData):
             packed = pack(content, arrays)
             if len(packed) <= most:
                 return packed, note
-        return "", "To keep the file small, it does not say which documents stand at which rank."
+        return "", "To keep the file small, documents are not listed."
 
 
-#: The bundle that web/ builds.
-_SCRIPT, _STYLE = "report.js", "report.css"
-
-
-def write_page(data: PageData, made: str) -> str:
-    """A page that stands alone: nothing is loaded, and only its own script runs."""
-    script, style = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in (_SCRIPT, _STYLE))
+def write_page(data: PageData, date: str) -> str:
+    """Return a self-contained page: it loads nothing, and only its own script can run."""
+    bundle = ("report.js", "report.css")  # built in web/
+    script, style = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in bundle)
     style += CHART_STYLE
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
@@ -460,7 +454,7 @@ def write_page(data: PageData, made: str) -> str:
         f'<meta name="generator" content="gainful {__version__}">\n<title>{title}</title>\n'
         f"<style>{style}</style></head>\n<body>\n"
         f'<a class="skip" href="#answer">Skip to the answer</a>\n'
-        f'<main id="static">\n<h1>{title}</h1>\n{_static(data, made)}</main>\n<div id="app" hidden></div>\n'
+        f'<main id="static">\n<h1>{title}</h1>\n{_static(data, date)}</main>\n<div id="app" hidden></div>\n'
         f'<script type="application/octet-stream" id="data">{data.numbers}</script>\n'
         f'<script type="application/octet-stream" id="documents">{data.documents[0]}</script>\n'
         f"<script>{script}</script>\n</body></html>\n"
@@ -472,15 +466,15 @@ def _hash(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape a text for HTML; unprintable characters are written out."""
+    """Escape a text for HTML, including unprintable characters."""
     return escape(plain(text))
 
 
-def _static(data: PageData, made: str) -> str:
+def _static(data: PageData, date: str) -> str:
     curves = f"Gain by {'rank' if data.first.unit == 'query' else 'position'}"
     paragraphs = [f"<p>{_text(each)}</p>" for each in (*data.answer, data.meaning)]
     sections = [
-        ("answer", "The answer", [*paragraphs, _about(data, made)]),
+        ("answer", "The answer", [*paragraphs, _about(data, date)]),
         ("leaderboard", "Leaderboard", [_leaderboard(data)]),
         ("curves", curves, [chart_html(plot, data.systems) for plot in data.plots()]),
     ]
@@ -507,23 +501,22 @@ def _leaderboard(data: PageData) -> str:
         if reach is not None:
             means[data.measures.index(data.primary)] += f" ± {reach:.4f}"
         rows.append((data.systems[place], *means, *([places_text(ranges[place])] if ranges else [])))
-    notes = () if reach is None else (f"Intervals of {data.primary} that do not overlap: significantly different.",)
+    notes = () if reach is None else (f"Systems whose {data.primary} intervals do not overlap differ significantly.",)
     return _scrolled(Table(tuple(columns), rows, notes=notes))
 
 
-def _about(data: PageData, made: str) -> str:
-    """When it was made and from which files in a line; on request the conventions and hashes."""
+def _about(data: PageData, date: str) -> str:
+    """Return a line with the date and files, which unfolds to conventions and hashes."""
     first, files = data.first, data.files
     names = [os.path.basename(printable(name, 40)) for name, content in files if content]
     source = f" from {listed(names, most=3)}" if names else ""
-    line, conventions = _text(f"Made on {made}{source}"), f"<p>{_text(first.signature().short())}</p>"
+    line, conventions = _text(f"Created on {date}{source}"), f"<p>{_text(first.signature().short())}</p>"
     table = Table(head("file | sha256"), [(name, content or "not a file") for name, content in files])
     signatures = "".join(f"<li><code>{_text(str(first.signature(measure)))}</code></li>" for measure in data.measures)
-    return (
-        f'<details id="about"><summary>{line}</summary>{conventions}{_scrolled(table)}\n<ul>{signatures}</ul></details>'
-    )
+    details = f"{conventions}{_scrolled(table)}\n<ul>{signatures}</ul>"
+    return f'<details id="about"><summary>{line}</summary>{details}</details>'
 
 
 def _scrolled(table: Table) -> str:
-    """A table in a box that the keyboard scrolls, where the page is narrow."""
+    """Wrap a table in a box that scrolls by keyboard on narrow screens."""
     return f'<div class="scroll" tabindex="0" role="group" aria-label="Table">{html_table(table)}</div>'

@@ -1,5 +1,4 @@
-"""What pages about runs and about sessions are made of: systems in order, their scores and what was found; what is kept
-of ranked lists; titles of documents; and how the page is given numbers."""
+"""The content shared by reports on runs and sessions: scores, conclusions, ranked lists, document titles, encoding."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ PLACES = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PageData:
-    """Systems by the measures that were asked for, and how they compare."""
+    """The scores of systems by the measures of a report, and their comparison."""
 
     judged: Judged
     evaluations: Mapping[str, Evaluation]
@@ -68,7 +67,6 @@ class PageData:
 
     @property
     def first(self) -> Evaluation:
-        """Any of the evaluations, for what all share."""
         return next(iter(self.evaluations.values()))
 
     @property
@@ -82,7 +80,7 @@ class PageData:
 
     @property
     def meaning(self) -> str:
-        """What the first measure means, in the words of its documentation."""
+        """The definition of the primary measure, from its documentation."""
         measure, claim = self.primary, Help.of(self.primary).claim.removesuffix(".")
         claim = re.sub(r"\bk\b", str(measure.rank_cutoff or "k"), claim)
         return f"{measure}: {claim}{direction_text(measure.better)}."
@@ -104,7 +102,7 @@ class PageData:
 
     @property
     def weighted(self) -> str:
-        """What means are called whose queries do not weigh the same."""
+        """``weighted`` and a blank if queries have different weights."""
         return "weighted " if self.first.weights is not None and np.ptp(self.first.weights) else ""
 
     @property
@@ -116,7 +114,7 @@ class PageData:
         return self.comparison.systems if isinstance(self.comparison, SystemsComparison) else {}
 
     def reach(self, measure: str) -> float | None:
-        """Half the least significant difference: systems whose reaches do not overlap differ significantly."""
+        """Return half the critical difference: systems differ if intervals of this half-width do not overlap."""
         if measure in self.pair_results:
             interval = self.pair_results[measure].interval
             width = math.inf if interval.is_stopgap else (interval.high - interval.low) / 2
@@ -127,7 +125,7 @@ class PageData:
 
     @property
     def answer(self) -> list[str]:
-        """What was found, for people who decide; then the sentences that `gainful compare` prints."""
+        """A sentence without statistics, followed by the sentences of `gainful compare`."""
         if len(self.systems) == 1:
             value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
             over = units_text(count, 0, self.first.unit, effective=self.first.effective)
@@ -135,52 +133,48 @@ class PageData:
             return [f"{name} has {self.primary} {value:.{PLACES}f}, the {self.weighted}mean over {over}."]
         if self.comparison is None:
             names = ", ".join(map(str, self.measures))
-            return [f"Nothing was compared: the means of {names} do not order systems."]
+            return [f"The systems were not compared: means of {names} do not order systems."]
         return self.found(self.comparison)
 
     def found(self, comparison: Comparison) -> list[str]:
-        """What was found by the primary measure, and with which test."""
+        """Return the conclusions by the primary measure."""
         primary = comparison.primary
         if isinstance(comparison, PairComparison):
             return [decision_sentence(comparison.pairs[primary]), pair_conclusion(comparison.pairs[primary])]
         if isinstance(comparison, SystemsComparison):
             return [decision(comparison.systems[primary]), " ".join(conclusions(comparison.systems[primary], PLACES))]
-        said = next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
+        sentences = next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
         pairs = comparison.unpaired[primary].pairs if isinstance(comparison, UnpairedComparison) else ()
-        return [decision_sentence(pairs[0]), *said] if len(pairs) == 1 else said
+        return [decision_sentence(pairs[0]), *sentences] if len(pairs) == 1 else sentences
 
     @property
     def notices(self) -> list[str]:
-        """Warnings about the inputs."""
         raise NotImplementedError
 
     @property
     def files(self) -> list[tuple[str, str | None]]:
-        """All files that were read, and what tells their content; None where it was no file."""
+        """All sources with the hash of their content; None if a source is not a file."""
         known = {self.judged.qrels.name: self.judged.qrels.content}
         known |= {name: fingerprint_of(name) for name in self._sources()}
         return [(name, None if content is None else content.sha256()) for name, content in known.items()]
 
     def _sources(self) -> list[str]:
-        """The names of all sources but the judgments."""
         return [each.source for each in self.evaluations.values()]
 
     @property
     def documents(self) -> tuple[str, str | None]:
-        """The block of documents, and what is to say of it if it is not whole."""
+        """The data of documents, and a note if it is incomplete."""
         return "", None
 
     def plots(self) -> Iterator[Plot]:
-        """The curves that can be looked at without a script."""
         raise NotImplementedError
 
     @cached_property
     def numbers(self) -> str:
-        """The block of numbers."""
         raise NotImplementedError
 
     def described(self, gain: Gain, rel: float | None, level: float | None) -> dict[str, object]:
-        """The part of the page's data that runs and sessions share; the gains are those of a measure."""
+        """Return the page data shared by runs and sessions, with the gains of a measure."""
         sizes = [each.effective for each in self.evaluations.values()]
         return {
             "version": 1,
@@ -214,7 +208,7 @@ def orders(measure: Measure) -> bool:
 
 
 def gains_of(gain: Gain, rel: float | None, level: float | None, judged: Judged) -> Floats:
-    """The gain of every level."""
+    """Return the gain of each level."""
     gains = gain.of_grades(judged.levels, judged.scale)
     if rel is None and level is None:
         return gains
@@ -222,18 +216,18 @@ def gains_of(gain: Gain, rel: float | None, level: float | None, judged: Judged)
 
 
 def finite(values: Sequence[float | None], figures: int = 17) -> list[float | None]:
-    """Numbers that JSON has, with so many figures; None for others."""
+    """Round to significant figures for JSON; None for numbers that are not finite."""
     return [float(f"{each:.{figures}g}") if each is not None and math.isfinite(each) else None for each in values]
 
 
 _KINDS = {np.dtype(dtype): kind for kind, dtype in {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f64": "<f8"}.items()}
 _ALIGNED = 8
-#: A page of 20 systems is 4% larger than with level 7, in a quarter of the time.
+#: Compression level: a page of 20 systems is 4% larger than with level 7, in a quarter of the time.
 _LEVEL = 4
 
 
 def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
-    """The length of the JSON, the JSON with the places of the arrays, and the arrays; the same bytes every time."""
+    """Encode content and arrays, reproducibly: the length of the JSON, the JSON with array positions, the arrays."""
     where: dict[str, dict[str, object]] = {}
     pieces: list[bytes] = []
     at = 0
@@ -243,37 +237,35 @@ def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any
         pieces.append(data + b"\0" * (-len(data) % _ALIGNED))
         at += len(pieces[-1])
     text = json.dumps({**content, "arrays": where}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    head = text.encode("utf-8", "replace")  # half a pair of surrogates is no text
+    head = text.encode("utf-8", "replace")  # replaces lone surrogates
     head += b" " * (-(4 + len(head)) % _ALIGNED)
     packed = zlib.compress(b"".join((len(head).to_bytes(4, "little"), head, *pieces)), _LEVEL, 31)
     return base64.b64encode(packed).decode("ascii")
 
 
-#: Codes of ranks without a grade (past the end, unjudged), and the code of the lowest grade.
+#: Codes of ranks past the end of a list, of unjudged documents, and of the lowest grade.
 ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
 
 
 class KeptRun(NamedTuple):
-    """The scores of a run by the measures that were asked for, and by others, which leave out queries for which they
-    are undefined; and the first ranks of its lists: ``codes`` are queries x ranks, documents one after the other as the
-    lists have them, ``lengths`` of each."""
+    """The scores of a run and the first ranks of its lists."""
 
-    evaluation: Evaluation
-    beside: Evaluation
-    codes: NDArray[np.uint16]
-    lengths: Ints
-    documents: Spans
+    evaluation: Evaluation  # by the measures of the report
+    auxiliary: Evaluation  # by further measures, without queries for which they are undefined
+    codes: NDArray[np.uint16]  # of grades, queries x ranks
+    lengths: Ints  # documents per list
+    documents: Spans  # all IDs, list by list
 
 
 def kept_runs(
     judged: Judged,
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
-    beside: Sequence[Measure],
+    auxiliary: Sequence[Measure],
     depth: int,
     threads: int | None,
 ) -> list[KeptRun]:
-    """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
+    """Read and score every run once, and keep only its first ``depth`` ranks in memory."""
     needed = frozenset(need for measure in measures for need in measure.needed()) | {"documents"}
 
     def keep(name: str, graded: GradedRun) -> KeptRun:
@@ -285,25 +277,25 @@ def kept_runs(
         near = rank <= depth
         codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(judged.levels, shown.hit_grade[near])
         rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
-        scores = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
+        scores = evaluate_graded(graded, measures), evaluate_graded(skipping, auxiliary)
         return KeptRun(*scores, codes, lengths, _documents_at(cast(Run, graded.run), rows))
 
     return list(join_each(judged, runs, keep, needed, threads=threads).values())
 
 
 def _counting(lengths: Ints) -> Ints:
-    """0, 1, 2, ... for each of these lengths."""
+    """Return 0, 1, 2, ... for each length."""
     return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def _documents_at(columns: Run | Qrels, rows: Ints) -> Spans:
-    """The documents of some rows, without what stands between them."""
+    """Return the document IDs of some rows, without the bytes between them."""
     start, length = columns.document_start[rows], columns.document_length[rows]
     return columns.data[np.repeat(start, length) + _counting(length)], np.cumsum(length) - length, length
 
 
 class Pool(NamedTuple):
-    """Judged documents of the queries at some places: where each query's begin, and of each its level."""
+    """The judged documents of some queries: offsets by query, and the level and ID of each document."""
 
     offsets: Ints
     level: Ints
@@ -311,7 +303,7 @@ class Pool(NamedTuple):
 
     @classmethod
     def of(cls, judged: Judged, places: Ints, most: int) -> Pool:
-        """Those with a grade above 0, best first, so many a query at most."""
+        """Return up to ``most`` documents per query with a grade above 0, best first."""
         relevant = judged.grade > 0
         (offsets, found), items = judged.best_first_of(relevant), judged.items_best_first(relevant)
         row, at = gather(offsets, places)
@@ -326,7 +318,7 @@ class Pool(NamedTuple):
 
 
 def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
-    """The levels of the judged documents of some queries and how many have each: offsets by query, levels, counts."""
+    """Count the judged documents of some queries by level: return offsets by query, levels, and counts."""
     offsets, found = judged.best_first
     row, at = gather(offsets, places)
     levels = judged.levels.size
@@ -336,11 +328,10 @@ def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 class Documents(NamedTuple):
-    """The documents of every query in the order in which they appear, and which one stands at the ranks of each run
-    (systems x queries x ranks) and in the pool (its place).
+    """The documents of each query in order of appearance, and their positions in runs and in the pool.
 
-    At a rank is 0 where there is no document, 1 where a new one appears, and 2 + d where it is the d-th before the one
-    that appeared last: most numbers are small then, which is what makes a page of many lists small.
+    ``at_rank`` (systems x queries x ranks) is 0 without a document, 1 for a document that appears for the first time,
+    and 2 + d for the d-th document before the latest new one. Most numbers are therefore small and compress well.
     """
 
     ids: list[list[str]]
@@ -349,7 +340,7 @@ class Documents(NamedTuple):
 
 
 def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) -> Documents:
-    """Numbers the documents of the queries at the ``chosen`` places: rank by rank over the runs, then the pool's."""
+    """Number the documents of the ``chosen`` queries: rank by rank over the runs, then those of the pool."""
     size, spans, cells = chosen.size, [], []
     for system, run in enumerate(kept):
         offsets = np.concatenate(([0], np.cumsum(run.lengths)))
@@ -373,7 +364,7 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
     _, first, which = np.unique(query * (len(ids) + 1) + number, return_index=True, return_inverse=True)
     appears = np.zeros(number.size, bool)
     appears[first] = True
-    # How many of its query's documents there are down to every cell, and which of them stands there, both from 1.
+    # For each cell, the number of distinct documents of its query so far, and the number of its document, from 1.
     begins = np.searchsorted(query, np.arange(size + 1))
     before = np.concatenate(([0], np.cumsum(appears)))
     count = before[1:] - before[begins[query]]
@@ -387,32 +378,29 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
     return Documents(listed, at_rank, place[~in_lists] - 1)
 
 
-_ID_TIERS = 2  # of the names of documents those that are sure to be ids
+_ID_TIERS = 2  # of document column names that always denote IDs
 _NAMES: Names = {
     "document": (
         *NAMES["document"][:_ID_TIERS],
         "did",
         "id _id",
         *NAMES["document"][_ID_TIERS:],
-        "query_id",  # what records have without a header
+        "query_id",  # the first column without a header
     ),
     "text": ("title headline name", "text body content contents passage abstract"),
 }
-#: Longer texts are cut: a page shows a line a document.
-_LONGEST = 160
+_LONGEST = 160  # characters per text: the page shows one line per document
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentTitles:
-    """A table of documents: a CSV or TSV with a header, JSON objects, a data frame, or a dict of titles by id;
-    ``called`` is what its columns for document and text are called, if by no usual name."""
+    """A table of documents: a CSV or TSV with a header, JSON objects, a data frame, or a dict of titles by ID."""
 
     table: Any
-    called: Mapping[str, str]
+    called: Mapping[str, str]  # unusual names of the columns document and text
 
     @property
     def name(self) -> str:
-        """Its name in messages: the file, if it has one."""
         return os.fspath(self.table) if isinstance(self.table, (str, os.PathLike)) else "documents"
 
     @cached_property
@@ -435,20 +423,20 @@ class DocumentTitles:
             place = find_role(role, names, self.called, self.name, _NAMES)
             if place is None:
                 known = ", ".join(listed_names(_NAMES[role][: _ID_TIERS + 2]))
-                hint = f"{option('columns', {f'documents.{role}': 'NAME'})} says which it is"
+                hint = f"{option('columns', {f'documents.{role}': 'NAME'})} names it"
                 problem = f"expected a column for {what} ({known}), found {', '.join(names)}"
                 raise InputError(f"{self.name}: {problem}", hint)
             found.append(names[place])
         return found
 
     def of(self, documents: Sequence[Iterable[str]]) -> dict[str, str]:
-        """The titles of the documents that are shown; a table that has none of them is refused."""
+        """Return the titles of the documents shown; raise InputError if there are none."""
         shown = dict.fromkeys(chain.from_iterable(documents))
         found = {each: title for each in shown if (title := self._titles.get(each)) is not None}
         if not found:
-            there = f"there are {some_of(list(self._titles), 3)}" if self._titles else "it is empty"
+            there = f"it has {some_of(list(self._titles), 3)}" if self._titles else "it is empty"
             raise InputError(
-                f"{self.name}: expected titles of documents such as {some_of(list(shown), 3)}, found none of them",
-                f"{there}; are its ids those of the runs?",
+                f"{self.name}: no titles of documents in the report, such as {some_of(list(shown), 3)}",
+                f"{there}; use the same IDs as in the runs",
             )
         return found

@@ -1,4 +1,4 @@
-"""What a page about sessions shows: scores, curves by position, and the lists from which it computes sDCG itself."""
+"""The content of a report on sessions: scores, curves by position, and the lists from which sDCG is recomputed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from gainful.tasks.run_questions import SessionCurveOptions
 from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves
 from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
 
-#: As `gainful compare` has it, the normalised one decides.
+#: The normalised measure is the primary one, as in `gainful compare`.
 DEFAULT_SESSION_MEASURES = ("nsDCG@10", "sDCG@10")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionReportData(PageData):
-    """All that a page about sessions is made of."""
+    """The content of a report on sessions."""
 
     scores: Mapping[str, SessionScores]
     curves: SessionCurves
@@ -50,7 +50,6 @@ class SessionReportData(PageData):
 
     @property
     def live(self) -> SessionGain:
-        """The measure that the page's controls start with."""
         return live_measure(self.measures)
 
     @cached_property
@@ -83,8 +82,7 @@ class SessionReportData(PageData):
 
 
 class KeptSessions:
-    """Gathers what one system's judged sessions show: by session the codes of its turns (turns x ranks) and the judged
-    query of each, -1 where there is none."""
+    """The judged sessions of a system: the codes of each session's turns (turns x ranks), and judged queries or -1."""
 
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
@@ -92,7 +90,6 @@ class KeptSessions:
         self.longest = 0
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        """Takes the sessions of a block in."""
         if block.judged.policy.unjudged == "condensed":
             block = block.condensed
         lengths, documents = np.minimum(block.shown, self._ranks), block.documents
@@ -106,7 +103,7 @@ class KeptSessions:
             self._turns[session] = codes[turns], block.judged_query[turns]
 
     def arrays(self, evaluation: Evaluation, ranks: int) -> dict[str, np.ndarray[Any, Any]]:
-        """All of it in the order of an evaluation's sessions, to so many ranks."""
+        """Return all data in the order of an evaluation's sessions, to a number of ranks."""
         nothing = np.zeros((0, self._ranks), np.int64), np.zeros(0, np.int64)
         found = [self._turns.get(session, nothing) for session in evaluation.query_ids]
         counts = [pool.size for _, pool in found]
@@ -119,7 +116,7 @@ class KeptSessions:
 
 
 def live_measure(measures: Sequence[Measure]) -> SessionGain:
-    """The first measure that the page can compute: sDCG or nsDCG as the paper has them, whatever their bases."""
+    """Return the first measure that the page can recompute: sDCG or nsDCG as in the paper, with any bases."""
     plain = {"variant", "repeats", "summary", "scan", "ideal_queries", "normalise", "unjudged"}
     for measure in measures:
         if isinstance(measure, (SDCG, NSDCG)):
@@ -139,12 +136,11 @@ def gathered_sessions(
     ranks: int,
     threads: int | None = None,
 ) -> SessionReportData:
-    """Reads and scores all sessions once, compares the systems, and keeps what the page shows."""
+    """Read and score all sessions once, compare the systems, and keep the content of the page."""
     live = live_measure(measures)
     deepest = max(ranks, live.cutoff or 1)
-    curves = CurveGathering(
-        SessionCurveOptions(judged, sessions, draws=0), live if live.cutoff else live.replace(cutoff=10)
-    )
+    drawn = live if live.cutoff else live.replace(cutoff=10)
+    curves = CurveGathering(SessionCurveOptions(judged, sessions, draws=0), drawn)
     kept: dict[str, KeptSessions] = {}
 
     def keep(system: str) -> SystemWatch:
@@ -152,22 +148,16 @@ def gathered_sessions(
         return kept[system].add
 
     asked = session_measures(measures)
-    evaluations, _ = score_systems(
-        judged,
-        sessions,
-        asked,
-        [curves.watch, keep],
-        judged_by=judged_by,
-        by_system=True,
-        threads=threads,
-    )
+    watches = [curves.watch, keep]
+    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads}
+    evaluations, _ = score_systems(judged, sessions, asked, watches, **how)
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")
     ordering = [each for each in asked if orders(each)]
     scores = scores_of_sessions(evaluations, ordering) if ordering else {}
     found = None
     if len(evaluations) > 1 and scores:
-        # Sessions that only some systems have are left out.
+        # If only some sessions are shared, compare these.
         test = "randomisation" if next(iter(scores.values())).pairing == "some" else None
         found = compare(Scores(sessions=scores), baseline=baseline, test=test, threads=threads)
     longest = max(each.longest for each in kept.values())

@@ -1,8 +1,8 @@
-"""What if gains, discounts or depths were others: `gainful sensitivity`.
+"""Order of systems under other gains, discounts and depths: `gainful sensitivity`.
 
-From judgments and runs to a grid of orders: every cell is a measure, all are evaluated in one go. Scenarios are cells
-with a name, because somebody argued for them: "If one is evaluating IR methods for very busy users ..." (Järvelin and
-Kekäläinen, TOIS 2002, section 4). The two of that article are built in, others come from a TOML file.
+Every cell of a grid is a measure, and all are evaluated in one pass. Scenarios are named cells with a justification,
+such as "very busy users" (Järvelin and Kekäläinen, TOIS 2002, section 4). The two scenarios of that article are built
+in; others are read from a TOML file.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from gainful.tasks.sessions.session_evaluation import session_measures
 @warns
 @question(SensitivityOptions)
 def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
-    """Whether other gains, discounts and depths would change the order of systems.
+    """Test whether other gains, discounts and depths would change the order of systems.
 
-    Every combination of ``gain`` (weights, named maps, or the words flat, tenfold and top), ``discount`` with ``base``,
-    ``at`` (depths) and whatever else ``vary`` names is evaluated. With a ``scenario`` (names or objects) just these
-    are; names may be those that ``scenarios``, a TOML file, defines, all of which are evaluated if none is named. What
-    ``measure`` itself sets is not varied.
+    Evaluates every combination of ``gain`` (weights, named maps, or the words flat, tenfold and top), ``discount`` with
+    ``base``, ``at`` (depths) and the parameters in ``vary``. With ``scenario`` (names or objects), evaluates these
+    instead; names may come from ``scenarios``, a TOML file, all of whose scenarios are used by default. Parameters set
+    in ``measure`` are not varied.
 
     >>> qrels = {"q": {"a": 1, "b": 1, "c": 2}}
     >>> runs = {"top": {"q": ["c", "x", "y"]}, "many": {"q": ["a", "b", "x"]}}
@@ -55,17 +55,17 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     chosen = _chosen_scenarios(asked)
     axes: tuple[Axis, ...] = ()
     planned: list[tuple[str, tuple[int, ...], Measure]] = []
-    usual: Measure | None = None  # the measure as it is without settings, if its discount is not among them
+    usual: Measure | None = None  # the measure at its default, if its discount is not in the grid
     notices: list[str] = []
     if chosen:
         for name in ("gain", "discount", "base", "at", "vary"):
             if getattr(asked, name) is not None:
                 what = for_asker(f"--{name}", name)
-                raise UsageError(f"{what}: has no meaning with scenarios, which say everything themselves")
+                raise UsageError(f"{what}: cannot be used with scenarios")
         planned = [(each.name, (), each.measure_for(judged, base)) for each in chosen]
         for _, _, measure in planned:
             if measure.better == "neither":
-                raise UsageError(f"{measure}: expected a measure that can order systems")
+                raise UsageError(f"{measure}: the measure cannot order systems")
     else:
         grid = Grid(base, judged, asked.gain, asked.discount, asked.base, asked.at, asked.vary)
         axes, notices = grid.axes, grid.notices
@@ -73,7 +73,7 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
         discount = getattr(base, "discount", None)
         if discount not in {None, *(getattr(measure, "discount", None) for _, _, measure in planned)}:
             usual = base.replace(cutoff=getattr(planned[0][2], "cutoff", None)) if asked.discount is None else None
-    # Cells may have the same measure.
+    # Several cells may have the same measure.
     measures = {str(each): each for each in (*(measure for _, _, measure in planned), *([usual] if usual else []))}
     check_measures(list(measures.values()), judged)
     evaluations = evaluate_runs(judged, asked.runs, list(measures.values()), threads=asked.threads)
@@ -84,8 +84,8 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
         winners = cell_of("", usual, (), evaluations).winners
         if winners not in {cell.winners for cell in cells}:
             notices.append(
-                f"{usual} with its default discount, {discount}, is not among these settings and has "
-                f"{' and '.join(winners)} first; --discount {discount} takes it"
+                f"{usual}, with its default discount {discount}, is not in the grid and would rank "
+                f"{' and '.join(winners)} first; add it with --discount {discount}"
             )
     notices += _about_evaluations(evaluations, [cell.measure for cell in cells])
     return Sensitivity(base, axes, cells, tuple(chosen), evaluations, tuple(notices))
@@ -94,10 +94,10 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
 @warns
 @question(SessionSensitivityOptions)
 def assess_session_sensitivity(asked: SessionSensitivityOptions) -> Sensitivity:
-    """Whether other gains, bases of the discounts by rank and by query, and depths would change the order of systems.
+    """Test whether other gains, bases of the discounts by rank and by query, and depths change the order of systems.
 
-    ``systems`` are sessions by system; sessions that name their systems are divided by these. What ``measure`` itself
-    sets is not varied; ``vary`` names other parameters, and other values of query_base.
+    ``systems`` are sessions by system; sessions that name their systems are grouped by these. Parameters set in
+    ``measure`` are not varied; ``vary`` adds other parameters, and other values of query_base.
     """
     judged, [measure] = Judged.of(asked.qrels, asked.policy), session_measures([parse(asked.measure)])
     own = measure.parameters()
@@ -116,7 +116,7 @@ def assess_session_sensitivity(asked: SessionSensitivityOptions) -> Sensitivity:
 
 
 def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence[Measure]) -> list[str]:
-    """The notices of an evaluation by one of the measures, and how many settings leave more queries undefined."""
+    """Return the notices for one of the measures, and the number of settings with more undefined queries."""
     first = next(iter(evaluations.values()))
     undefined = {measure: len(first.undefined(measure)) for measure in measures}
     plain = min(undefined, key=lambda measure: undefined[measure])
@@ -128,17 +128,17 @@ def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence
     more = [(measure, count) for measure, count in undefined.items() if count > undefined[plain]]
     if more:
         worst, count = max(more, key=lambda pair: pair[1])
-        done = {"zero": "given the worst score", "skip": "left out"}.get(first.policy.undefined, "")
+        done = {"zero": "given the worst score", "skip": "omitted"}.get(first.policy.undefined, "")
         lines.insert(
             0,
-            f"{count_of(len(more), 'setting')} leave more queries undefined, {done} "
-            f"(undefined={first.policy.undefined}): up to {number_text(count)}, by {worst}",
+            f"{count_of(len(more), 'setting has', 'settings have')} more undefined queries, {done} "
+            f"(undefined={first.policy.undefined}): up to {number_text(count)}, for {worst}",
         )
     return lines
 
 
 def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
-    """The scenarios of a TOML file, each a table: ``[name]`` with gain, discount, base, depth, measure, about."""
+    """Read the scenarios of a TOML file, each a table ``[name]`` of gain, discount, base, depth, measure, about."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -146,22 +146,22 @@ def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{name}: expected TOML, found something else: {error}") from None
+        raise InputError(f"{name}: invalid TOML: {error}") from None
     if not content:
-        raise InputError(f"{name}: expected at least one scenario, found none", "[hurried] and below it depth = 10")
+        raise InputError(f"{name}: the file has no scenarios", "for example [hurried], and in the next line depth = 10")
     scenarios = {}
     for key, values in content.items():
         where = f"{name}: {printable(key)}"
         if not isinstance(values, dict):
             raise InputError(
-                f"{where}: expected a table of a scenario's values, found {values!r}",
-                "write [name] and below it depth = 10, gain = ...",
+                f"{where}: expected a table, found {values!r}",
+                "write [name], and in the next lines depth = 10, gain = ...",
             )
         if key in SCENARIOS:
-            raise InputError(f"{where}: expected a name of its own, found that of a scenario that is built in")
+            raise InputError(f"{where}: the name of a built-in scenario is reserved")
         for each in values:
             if each not in _READERS:
-                message = f"{where}.{printable(each)}: unknown, a scenario has {', '.join(_READERS)}"
+                message = f"{where}.{printable(each)}: unknown key; a scenario has {', '.join(_READERS)}"
                 raise InputError(message, nearest(each, _READERS))
         try:
             read = {each: _READERS[each](value, f"{where}.{each}") for each, value in values.items()}
@@ -173,7 +173,7 @@ def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{where}: expected a text, found {value!r}")
+        raise UsageError(f"{where}: expected a string, found {value!r}")
     return value
 
 
@@ -185,7 +185,7 @@ def _measure(value: object, where: str) -> Measure:
         raise UsageError(f"{where}: {error.message}", error.hint) from None
 
 
-#: How a scenario's values are read, by their keys.
+#: Parser of each key of a scenario.
 _READERS: Mapping[str, Callable[[Any, str], Any]] = {
     "about": _text,
     "measure": _measure,
@@ -197,23 +197,22 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = {
 
 
 def _chosen_scenarios(asked: SensitivityOptions) -> list[Scenario]:
-    """The scenarios asked for by name, built in or of the TOML file, or as objects; without any all of the file."""
+    """Return the requested scenarios, by name or as objects; by default, all scenarios of the TOML file."""
     if asked.scenarios is not None and not isinstance(asked.scenarios, (str, os.PathLike)):
-        raise UsageError(f"scenarios: expected a TOML file, found {asked.scenarios!r}", "scenario= names scenarios")
+        raise UsageError(f"scenarios: expected a TOML file, found {asked.scenarios!r}", "use scenario= for names")
     defined = {} if asked.scenarios is None else read_scenarios(asked.scenarios)
     known = {**SCENARIOS, **defined}
-    # Names that are given twice count once.
     given = dict.fromkeys([asked.scenario] if isinstance(asked.scenario, str) else asked.scenario or ())
     chosen = []
     for each in given or defined:
         if isinstance(each, str) and each not in known:
             raise UsageError(
                 f"scenario: expected {' | '.join(known)}, found '{each}'",
-                nearest(each, known) or "others are defined in a TOML file",
+                nearest(each, known) or "define other scenarios in a TOML file (--scenarios)",
             )
         chosen.append(known[each] if isinstance(each, str) else each)
     names = [scenario.name for scenario in chosen]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"scenarios: expected each once, found '{name}' twice")
+            raise UsageError(f"scenarios: duplicate scenario '{name}'")
     return chosen

@@ -1,4 +1,4 @@
-"""The grid: what is varied, the measure in every cell, and the order of systems there."""
+"""The grid of settings, the measure in every cell, and the order of systems there."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from gainful.notation import choose, nearest, number_text, printable, read_whole
 from gainful.stats.agreement import kendall_tau_b
 from gainful.stats.stability import Leads
 
-#: With more levels than this nobody reads weights by level, and with more than that they are no levels.
+#: With more levels, weights are too many to display, or grades are continuous.
 _MOST_SHOWN, _MOST_WEIGHED = 6, 30
-#: 2^grade - 1 beyond this grade is a gain for the top level alone.
+#: Above this grade, 2^grade - 1 is a gain for the top level only.
 _HIGHEST_EXP2 = 20
 
-#: Gains that are written by what they are meant for: they become weights for as many levels as there are.
+#: Gains named by intention, converted to weights for any number of levels.
 GAIN_WORDS = {
     "flat": "1 for every level above 0: 0-1-1-1",
-    "tenfold": "every level is worth ten times the one below: 0-1-10-100",
+    "tenfold": "every level has ten times the gain of the one below: 0-1-10-100",
     "top": "only the highest level counts: 0-0-0-1",
 }
 
 
 @dataclass(frozen=True)
 class GradeLevels:
-    """The grade levels above 0, ascending: of whole numbers all up to the highest, else those that occur.
+    """The grade levels above 0, ascending: for whole numbers all up to the highest, otherwise those that occur.
 
     >>> GradeLevels.of_grades([0, 1, 3]).named("tenfold"), GradeLevels.of_grades([0.5, 1]).named("top")
     (Gain(text='0-1-10-100', weights=((0, 0.0), (1, 1.0), (2, 10.0), (3, 100.0))), \
@@ -50,12 +50,12 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
 
     @classmethod
     def of(cls, judged: Judged) -> GradeLevels:
-        """The levels of prepared judgments."""
+        """Return the levels of prepared judgments."""
         return cls.of_grades(judged.levels.tolist())
 
     @classmethod
     def of_grades(cls, grades: Sequence[float]) -> GradeLevels:
-        """The levels among some grades."""
+        """Return the levels among some grades."""
         found = sorted({float(grade) for grade in grades if grade > 0})
         if found and found[-1] <= _MOST_WEIGHED and all(grade.is_integer() for grade in found):
             return cls(tuple(float(grade) for grade in range(1, int(found[-1]) + 1)), True)
@@ -63,33 +63,33 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
 
     @property
     def can_be_weighed(self) -> bool:
-        """Whether there are few enough levels for a weight each."""
+        """Whether there are few enough levels for one weight each."""
         return 0 < len(self.levels) <= _MOST_WEIGHED
 
     def weighted(self, weights: Sequence[float]) -> Gain:
-        """The gain map that gives the levels these weights, and 0 to grade 0."""
+        """Return a gain map with these weights for the levels, and 0 for grade 0."""
         pairs = zip((0.0, *self.levels), (0.0, *weights), strict=True)
         if not self.is_whole:
             return Gain.of(dict(pairs))
         return Gain.of("-".join(np.format_float_positional(weight, trim="-") for _, weight in pairs))
 
     def named(self, word: str, what: str = "gain") -> Gain:
-        """The gain map that a word stands for."""
+        """Return the gain map for a word."""
         if not self.can_be_weighed:
             raise UsageError(
-                f"{what}: '{word}' expects grades of up to {_MOST_WEIGHED} levels, found {len(self.levels)}",
-                "linear, exp2, binary and scaled go with any grades",
+                f"{what}: '{word}' needs at most {_MOST_WEIGHED} levels, found {len(self.levels)}",
+                "linear, exp2, binary and scaled accept any grades",
             )
         count = len(self.levels)
         weights = {"flat": [1.0] * count, "tenfold": [10.0**i for i in range(count)], "top": [0.0] * (count - 1) + [1]}
         return self.weighted(weights[word])
 
     def linear(self) -> Gain:
-        """The grade itself, written by level where people can read that."""
+        """Return the grade itself as gain, written as weights if these are readable."""
         return self.weighted(self.levels) if self.is_whole and len(self.levels) <= _MOST_SHOWN else Gain("linear")
 
     def up_to_1(self, gain: Gain) -> Gain:
-        """The gain map as shares of its highest gain, for measures that take gains from 0 to 1 only.
+        """Return the gain map divided by its highest gain, for measures limited to gains from 0 to 1.
 
         >>> str(GradeLevels.of_grades([1, 2]).up_to_1(Gain("0-1-10")))
         '0-0.1-1'
@@ -98,11 +98,11 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
         return self.weighted((values / (values.max() or 1.0)).tolist())
 
     def read(self, value: object, what: str) -> Gain:
-        """A gain map from its text, a mapping, or one of :data:`GAIN_WORDS`."""
+        """Read a gain map from text, a mapping, or one of :data:`GAIN_WORDS`."""
         return self.named(value, what) if isinstance(value, str) and value in GAIN_WORDS else Gain.of(value, what)
 
     def defaults(self) -> list[tuple[Gain, float | None]]:
-        """The gains to try, flat to steep, each once, with the grade from which on documents count (None: any)."""
+        """Return distinct default gains, flat to steep, with the lowest grade that counts (None: any)."""
         highest = self.levels[-1] if self.levels else 0.0
         exponential = [Gain("exp2")] if highest <= _HIGHEST_EXP2 else []
         if len(self.levels) > _MOST_SHOWN:
@@ -110,7 +110,7 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
             named = (Gain("binary"), Gain("linear"), *exponential)
             return [*((gain, None) for gain in named), *((Gain("binary"), threshold) for threshold in thresholds)]
         words = [self.named(word) for word in GAIN_WORDS] if self.levels else []
-        # Multiples of one another are tried once: what is compared or normalised cannot tell them apart.
+        # Multiples of each other are tried once: comparison and normalisation cancel the factor.
         different: dict[tuple[float, ...], Gain] = {}
         for gain in (*words[:1], self.linear(), *exponential, *words[1:]):
             values = gain.of_grades(np.array(self.levels), 1.0)
@@ -119,30 +119,30 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
         return [(gain, None) for gain in different.values()]
 
     def check(self, gain: Gain, judged: Judged) -> None:
-        """Refuse a gain map that lacks a grade of the judgments, with a hint what to write."""
+        """Refuse a gain map that lacks a grade of the judgments, with a hint."""
         try:
             gain.check(judged.levels)
         except InputError as error:
             if not (gain.weights and self.can_be_weighed and len(self.levels) <= _MOST_SHOWN):
-                raise InputError(error.message, error.hint or "linear, exp2 and binary go with any grades") from None
-            hint = f"these judgments go up to {number_text(self.levels[-1])}: for example {self.named('tenfold')}"
+                raise InputError(error.message, error.hint or "linear, exp2 and binary accept any grades") from None
+            hint = f"the highest grade is {number_text(self.levels[-1])}: use for example {self.named('tenfold')}"
             raise InputError(error.message, f"{hint}, or the word tenfold, flat or top") from None
 
 
-#: What is tried unless something else is asked for.
+#: Default values of the axes.
 DISCOUNTS_TRIED = ("jarvelin2002", "none")
 BASES_TRIED: tuple[float | str, ...] = (2.0, "e", 10.0)
 DEPTHS_TRIED = (10, 30, 100, 200)
 
 _MOST_CELLS = 1000
 
-#: The parameters that a value of an axis sets, by what people call the value.
+#: Parameters set by each value of an axis, by label.
 Options = dict[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied: ``gain`` (or ``urs``), ``discount``, ``depth``, or another parameter of the measure."""
+    """A varied parameter: ``gain`` (or ``urs``), ``discount``, ``depth``, or another parameter of the measure."""
 
     name: str
     options: Options
@@ -152,7 +152,7 @@ class Axis:
         return tuple(self.options)
 
     def label(self, place: int) -> str:
-        """A value as it stands in a list of several axes' values."""
+        """Return the label of a value for use in a list of several axes."""
         label = self.labels[place]
         if self.name == "depth":
             return f"@{label}"
@@ -160,7 +160,7 @@ class Axis:
 
 
 def gain_parameter(measure: Measure) -> str | None:
-    """The parameter that says what grades are worth: ``gain``, or ``urs`` of the distance measures."""
+    """Return the gain parameter: ``gain``, or ``urs`` for distance measures; None if there is none."""
     return next((name for name in ("gain", "urs") if name in measure.parameters()), None)
 
 
@@ -177,9 +177,9 @@ def takes_up_to_1(measure: Measure, judged: Judged) -> bool:
 
 
 class Grid:
-    """The axes, the measure in every cell by its place on them (the last axis runs fastest), and notices.
+    """The axes, the measure in every cell by position on the axes (the last axis varies fastest), and notices.
 
-    Values that are None are those that are usually tried. What the measure itself sets is not varied.
+    Values of None stand for the defaults. Parameters set in the measure are not varied.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class Grid:
         others: Mapping[str, Sequence[object]] | None,
     ) -> None:
         if measure.better == "neither":
-            raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
+            raise UsageError(f"{measure}: the measure cannot order systems: neither higher nor lower is better")
         self._measure, self._judged, self._levels = measure, judged, GradeLevels.of(judged)
         self._parameters = measure.parameters()
         self._hint = f"{measure.name} takes {', '.join(self._parameters) or 'no parameters'}"
@@ -206,12 +206,12 @@ class Grid:
         if not self.axes:
             names = list(self._parameters)
             raise UsageError(
-                f"{measure.name}: takes neither gain, discount nor depth, so there is nothing to vary",
-                f"--vary {names[0]}=... varies another parameter: it has {', '.join(names)}" if names else None,
+                f"{measure.name}: has no gain, discount or depth to vary",
+                f"--vary {names[0]}=... varies another parameter; available: {', '.join(names)}" if names else None,
             )
         cells = math.prod(len(axis.options) for axis in self.axes)
         if cells > _MOST_CELLS:
-            raise UsageError(f"expected at most {_MOST_CELLS:,} cells, found {cells:,}", "give fewer values")
+            raise UsageError(f"the grid has {cells:,} cells, at most {_MOST_CELLS:,} are allowed", "use fewer values")
         self.measures: dict[tuple[int, ...], Measure] = {}
         for place in product(*(range(len(axis.options)) for axis in self.axes)):
             chosen = [axis.options[axis.labels[i]] for axis, i in zip(self.axes, place, strict=True)]
@@ -219,25 +219,23 @@ class Grid:
             self.measures[place] = measure.replace(**changes)
 
     def label(self, place: tuple[int, ...]) -> str:
-        """What a cell has on every axis."""
+        """Return a cell's label on every axis."""
         return ", ".join(axis.label(i) for axis, i in zip(self.axes, place, strict=True))
 
     def _fixed(self, parameter: str, given: object) -> object | None:
-        """The value that the measure itself has, if it is not the default."""
+        """Return the value set in the measure, if it is not the default."""
         value: object = getattr(self._measure, parameter)
         if value == self._parameters[parameter]:
             return None
         if given is not None:
-            raise UsageError(
-                f"{self._measure}: expected {parameter} once, found it in the measure and as something to vary"
-            )
+            raise UsageError(f"{self._measure}: {parameter} is set in the measure and also varied")
         return value
 
     def _without(self, axis: str, given: object) -> Options:
-        """An axis that the measure has no parameter for."""
+        """Return an empty axis, because the measure has no parameter for it."""
         if given is not None:
-            raise UsageError(f"{self._measure.name}: takes no {axis}, so it cannot be varied", self._hint)
-        self.notices.append(f"{self._measure.name} takes no {axis}: it is not varied")
+            raise UsageError(f"{self._measure.name}: has no {axis} to vary", self._hint)
+        self.notices.append(f"{self._measure.name} has no {axis}, which is therefore not varied")
         return {}
 
     def _gains(self, given: Sequence[object] | None) -> Options:
@@ -258,7 +256,7 @@ class Grid:
             return {str(gain): {parameter: gain} for gain in read}
         has_rel = parameter == "gain" and "rel" in self._parameters
         has_rel = has_rel and all(getattr(self._measure, name, None) is None for name in ("rel", "level"))
-        # Gains as shares of their highest, under the names that they are known by.
+        # Gains divided by their highest, labelled by their usual names.
         up_to_1 = takes_up_to_1(self._measure, self._judged)
         options: Options = {}
         for gain, rel in self._levels.defaults():
@@ -268,13 +266,13 @@ class Grid:
             elif has_rel:
                 options[f"{gain} from {number_text(rel)}"] = {parameter: value, "rel": rel}
         if len(options) == 1:
-            self.notices.append("the judgments have at most one level above 0: gains cannot make a difference")
+            self.notices.append("the judgments have at most one level above 0, so gains have no effect")
         return options
 
     def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Options:
         if "discount" not in self._parameters:
             if "query_base" in self._parameters and given is given_bases is None:
-                return {}  # the discounts of sessions differ by their bases alone
+                return {}  # session discounts differ by base only
             return self._without("discount", given if given is not None else given_bases)
         fixed = self._fixed("discount", given)
         discounts = [choose(each, DISCOUNTS, "discount") for each in several(given or DISCOUNTS_TRIED, "discount")]
@@ -285,15 +283,15 @@ class Grid:
         bases = bases if fixed_base is None else [read_base(fixed_base)]
         logarithmic = {discount for discount in discounts if DISCOUNTS[discount].has_base}
         if given_bases is not None and not (logarithmic and has_base):
-            raise UsageError(f"base: expected a discount that has one, found {', '.join(discounts)}")
+            raise UsageError(f"base: has no effect with discount {', '.join(discounts)}")
         options: Options = {}
         for discount in discounts:
-            # The base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank.
+            # The base cancels in the ratio of run and ideal: log_b(j + 1) is log(j + 1) / log b at every rank.
             cancels = discount == "burges2005" and getattr(self._measure, "normalised", False)
             if cancels and given_bases is not None:
                 self.notices.append(
-                    f"no base changes {self._measure.name} with discount={discount}, it cancels: evaluated once "
-                    "(jarvelin2002 is where the base matters)"
+                    f"the base cancels in {self._measure.name} with discount={discount}: evaluated once "
+                    "(the base matters for jarvelin2002)"
                 )
             if discount not in logarithmic or not has_base or cancels:
                 usual_base = {"base": self._parameters["base"]} if has_base else {}
@@ -311,7 +309,7 @@ class Grid:
             )
         taken = {"gain": "gains", "urs": "gains", "discount": "discounts", "base": "bases", "cutoff": "depths"}
         if name in taken and not (name == "base" and "discount" not in self._parameters):
-            raise UsageError(f"vary: {name} has an axis of its own, the {taken[name]}")
+            raise UsageError(f"vary: {name} cannot be used here; set the {taken[name]} instead")
         self._fixed(name, values)
         read = [getattr(self._measure.replace(**{name: value}), name) for value in several(values, name)]
         return {value_text(value): {name: value} for value in read}
@@ -324,30 +322,29 @@ class Grid:
             self._measure.replace(cutoff=usual)
         except UsageError:
             needs_depth = True
-        # A measure that cannot do without a depth (P, average=ranks) may have been given one only for that.
+        # A measure that requires a depth (P, average=ranks) may have been given one only for that reason.
         fixed = None if given is not None and needs_depth else self._fixed("cutoff", given)
-        # What a measure cuts at by itself belongs to what is tried.
+        # The default cutoff of a measure is also tried.
         tried = (*DEPTHS_TRIED, usual) if isinstance(usual, int) and usual not in DEPTHS_TRIED else DEPTHS_TRIED
         depths = [fixed] if fixed is not None else several(tried if given is None else given, "at")
         return {str(depth): {"cutoff": depth} for depth in (read_whole(each, "depth") for each in depths)}
 
 
 def several(values: Iterable[object], what: str) -> list[Any]:
-    """The values as a list; none at all, and a lone text, are refused."""
+    """Return the values as a list; refuse an empty list and a single string."""
     if isinstance(values, (str, bytes, Gain, Mapping)) or not isinstance(values, Iterable):
         raise UsageError(f"{what}: expected several values, found {values!r}")
     found = list(values)
     if not found:
-        raise UsageError(f"{what}: expected at least one, found 0 values")
+        raise UsageError(f"{what}: at least one value is required")
     return found
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """How a user searches, as parameters of a measure. ``gain`` may be a word (flat, tenfold, top) for any scale.
+    """A user's search behaviour as parameters of a measure. ``gain`` may be a word (flat, tenfold, top) for any scale.
 
-    What is None stays as the measure has it, except that the discount is then jarvelin2002.
-
+    None keeps the measure's own value, except that the discount defaults to jarvelin2002.
     >>> from gainful import Policy, Qrels, parse
     >>> judged = Judged(Qrels.from_dict({"q": {"d": 2, "e": 1}}), Policy())
     >>> Scenario("hurried", gain="tenfold", depth=5).measure_for(judged, parse("nDCG"))
@@ -364,7 +361,7 @@ class Scenario:
     where: str = ""
 
     def measure_for(self, judged: Judged, usual: Measure) -> Measure:
-        """The measure of the scenario, with gains for the levels of these judgments. ``usual`` if it names none."""
+        """Return the scenario's measure (or ``usual``), with gains for the levels of these judgments."""
         measure, levels = self.measure or usual, GradeLevels.of(judged)
         where, parameters = f"{self.where}: " if self.where else f"scenario {self.name}: ", measure.parameters()
         takes_discount = "discount" in parameters
@@ -372,12 +369,12 @@ class Scenario:
 
         def taken(parameter: str | None, key: str) -> str:
             if parameter is None:
-                raise UsageError(f"{where}{key}: {measure.name} takes none")
+                raise UsageError(f"{where}{key}: {measure.name} has no such parameter")
             return parameter
 
         try:
             if self.gain is not None:
-                # The article's 0-1-2-3 is the grade itself on any scale.
+                # 0-1-2-3 in the article is the grade itself, on any scale.
                 gain = levels.linear() if self.gain == "linear" else levels.read(self.gain, f"{where}gain")
                 levels.check(gain, judged)
                 changes[taken(gain_parameter(measure), "gain")] = gain
@@ -402,21 +399,16 @@ class Scenario:
 #: The scenarios of Järvelin and Kekäläinen, TOIS 2002, section 4.
 SCENARIOS: Mapping[str, Scenario] = {
     "impatient": Scenario(
-        "impatient", "tenfold", "jarvelin2002", 2.0, 30, about="a very busy user, who looks at the best answers only"
+        "impatient", "tenfold", "jarvelin2002", 2.0, 30, about="a very busy user who reads only the best answers"
     ),
     "patient": Scenario(
-        "patient",
-        "linear",
-        "jarvelin2002",
-        10.0,
-        200,
-        about="a patient user, who reads on to late and marginal answers",
+        "patient", "linear", "jarvelin2002", 10.0, 200, about="a patient user who also reads late and marginal answers"
     ),
 }
 
 
 class RunScore(NamedTuple):
-    """A system's mean, and its place: 1 is best, equals share a place. None: no query counts."""
+    """A system's mean and rank: 1 is best, ties share a rank; None if no query counts."""
 
     run: str
     value: float | None
@@ -427,8 +419,8 @@ class RunScore(NamedTuple):
 class Cell:
     """The order of systems by one measure: a cell of the grid, or a scenario.
 
-    ``place`` is its place on every axis (empty for scenarios), ``label`` what people call it; ``scores`` are in the
-    order in which the runs were given; ``leads`` says of every pair whether a test shows it to differ.
+    ``place`` is its position on every axis (empty for scenarios), ``label`` its name; ``scores`` keep the order of the
+    runs; ``leads`` are the results of tests of all pairs of systems.
     """
 
     label: str
@@ -439,7 +431,7 @@ class Cell:
 
     @cached_property
     def order(self) -> tuple[tuple[str, ...], ...]:
-        """The systems, best first; those that share a place together, by name. Systems without a mean are left out."""
+        """The systems, best first, with ties grouped and sorted by name. Systems without a mean are omitted."""
         by_rank: dict[int, list[str]] = {}
         for score in self.scores:
             if score.rank is not None:
@@ -448,12 +440,11 @@ class Cell:
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """The best system, or several that share the first place."""
+        """The best system, or all that tie for rank 1."""
         return self.order[0] if self.order else ()
 
     @cached_property
     def _best_two(self) -> list[float]:
-        """The means of the winner and of the next one, as far as there are any."""
         placed = [(score.rank, score.value) for score in self.scores if score.rank is not None]
         return [value or 0.0 for _, value in sorted(placed, key=lambda each: each[0])[:2]]
 
@@ -464,7 +455,7 @@ class Cell:
 
     @property
     def lead(self) -> float | None:
-        """By how much the winner is ahead of the next one: 0 where several win, None where there is no next one."""
+        """The winner's lead over the next system: 0 if several win, None if there is no other."""
         if len(self._best_two) < 2:
             return None
         return 0.0 if len(self.winners) > 1 else abs(self._best_two[0] - self._best_two[1])
@@ -476,19 +467,19 @@ class Cell:
 
     @cached_property
     def ranks(self) -> tuple[int | None, ...]:
-        """Every system's place, in the order of the runs."""
+        """Every system's rank, in the order of the runs."""
         return tuple(score.rank for score in self.scores)
 
 
 def cell_of(
     label: str, measure: Measure, place: tuple[int, ...], evaluations: Mapping[str, Evaluation], *, tested: bool = False
 ) -> Cell:
-    """The cell that evaluations have for a measure; ``tested`` also tests all pairs of systems."""
+    """Return the cell for a measure; ``tested`` also tests all pairs of systems."""
     means = [evaluation.aggregate(measure) for evaluation in evaluations.values()]
     values = [None if math.isnan(mean) else mean for mean in means]
     leads = None
     if tested and len(values) > 1:
-        with suppress(InputError, UsageError):  # no query has a score of every system, or scores are not averaged
+        with suppress(InputError, UsageError):  # no query scored by all systems, or scores are not averaged
             if are_paired(evaluations):
                 leads = Leads.by_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
             else:
@@ -500,13 +491,13 @@ def cell_of(
 
 
 def are_paired(evaluations: Mapping[str, Evaluation]) -> bool:
-    """Whether systems answer the same queries, or have the same sessions."""
+    """Whether all systems have the same queries or sessions."""
     first, *others = evaluations.values()
     return first.unit == "query" or all(set(each.query_ids) == set(first.query_ids) for each in others)
 
 
 def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -> list[int | None]:
-    """The place of every value: 1 is best, what differs by rounding alone shares one; None stays None.
+    """Return the rank of every value: 1 is best, values that differ only by rounding tie; None stays None.
 
     >>> ranks_of([0.5, 0.7, None, 0.1 + 0.4, 0.2])
     [2, 1, None, 2, 4]
@@ -516,24 +507,24 @@ def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -
     ranks: list[int | None] = [None] * len(values)
     for position, (value, i) in enumerate(known):
         before, j = known[max(position - 1, 0)]
-        # Sums in another order differ by so much; of large means (sums of large gains) it is this share.
+        # Tolerance for sums added in a different order, relative for large means (sums of large gains).
         is_tie = position > 0 and abs(before - value) <= 1e-12 * max(1.0, abs(before), abs(value))
         ranks[i] = ranks[j] if is_tie else position + 1
     return ranks
 
 
 def tau_of_ranks(one: Sequence[int | None], other: Sequence[int | None]) -> float | None:
-    """Kendall's tau-b of two orders; systems without a place in either are left out. None: one has only ties."""
+    """Return Kendall's tau-b of two orders over systems ranked in both; None if one has only ties."""
     both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
     return kendall_tau_b([x for x, _ in both], [y for _, y in both])
 
 
-#: How wide an order is.
+#: Maximum width of an order in characters.
 _WIDEST_ORDER = 50
 
 
 def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
-    """An order in one line, as far as it fits or whole; what shares a place is joined by =.
+    """Return an order in one line, shortened to fit unless ``whole``; ties are joined by =.
 
     >>> order_text([("a",), ("b", "c"), ("d",)])
     'a > b = c > d'

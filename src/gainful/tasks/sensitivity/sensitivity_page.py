@@ -1,4 +1,4 @@
-"""What became of the order of systems in a grid of settings or in scenarios, and the page that says it."""
+"""Changes in the order of systems across a grid of settings or scenarios, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.tasks.sensitivity.sensitivity_grid import Axis, Cell, Scenario, are_paired, order_text, tau_of_ranks
 
-#: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table.
-_MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS = 20, 5, 6, 5
-#: What maps hold: names in cells, rows, settings side by side.
+#: Limits: changes in a table and in sentences, systems in a sentence, pairs of settings in a table.
+_MOST_CHANGES, _MOST_LISTED, _MOST_SYSTEMS, _MOST_PAIRS = 20, 5, 6, 5
+#: Limits of maps: length of names in cells, rows, settings side by side.
 _LONGEST_NAME, _MOST_ROWS, _MOST_CELLS = 10, 60, 8
 _PLURALS = {"gain": "gains", "urs": "values of the categories", "discount": "discounts", "depth": "depths"}
 
 
 class WinnerChange(NamedTuple):
-    """Two cells that are neighbours on one axis, with different winners."""
+    """Two neighbouring cells on one axis with different winners."""
 
     axis: Axis
     before: Cell
@@ -36,8 +36,8 @@ class WinnerChange(NamedTuple):
 
 
 class AxisEffect(NamedTuple):
-    """Of so many pairs of neighbours on one axis, how many have another winner, another order, an order in which a pair
-    of systems is significantly reversed; mean and lowest tau between them (None: no pair has one)."""
+    """Counts of pairs of neighbours on one axis: all, with a different winner, with a different order, with a
+    significant reversal; and the mean and lowest tau between them (None: no pair has one)."""
 
     axis: Axis
     neighbours: int
@@ -49,7 +49,7 @@ class AxisEffect(NamedTuple):
 
 
 class Reversal(NamedTuple):
-    """Two systems that change places: in how many cells the first is ahead and behind, and significantly so."""
+    """Two systems in different orders: numbers of cells with the first ahead and behind, in all and significantly."""
 
     system: str
     other: str
@@ -60,12 +60,12 @@ class Reversal(NamedTuple):
 
     @property
     def is_supported(self) -> bool:
-        """Whether a test shows both orders, each in some cell."""
+        """Whether tests show both orders, in different cells."""
         return min(self.shown_ahead, self.shown_behind) > 0
 
 
 class Agreement(NamedTuple):
-    """Kendall's tau-b between the orders of two cells; None where one of them ties all systems."""
+    """Kendall's tau-b between the orders of two cells; None if either ties all systems."""
 
     one: Cell
     other: Cell
@@ -76,8 +76,7 @@ class Agreement(NamedTuple):
 class Sensitivity(Showable):
     """The order of systems in every cell of a grid, or in scenarios.
 
-    ``cells`` stand in the order of the grid, the last axis fastest; of scenarios there are no axes. ``evaluations``
-    hold every score behind them, by run.
+    ``cells`` are in grid order, last axis fastest; scenarios have no axes. ``evaluations`` are all scores, by run.
     """
 
     measure: Measure
@@ -92,12 +91,12 @@ class Sensitivity(Showable):
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The systems, in the order in which they were given."""
+        """The systems, in the given order."""
         return tuple(self.evaluations)
 
     @property
     def queries(self) -> int:
-        """How many queries are judged, or how many sessions there are."""
+        """The number of judged queries, or of sessions."""
         return len(set().union(*(each.query_ids for each in self.evaluations.values())))
 
     @property
@@ -105,22 +104,22 @@ class Sensitivity(Showable):
         return next(iter(self.evaluations.values())).policy
 
     def signature(self) -> Signature:
-        """The conventions behind all numbers; the measures say the rest."""
+        """Return the conventions that all measures share."""
         return next(iter(self.evaluations.values())).signature()
 
     @property
     def noun(self) -> str:
-        """What a cell is called."""
+        """The word for a cell."""
         return "scenario" if self.scenarios else "setting"
 
     def wins(self) -> dict[tuple[str, ...], int]:
-        """How many cells each system wins, most first; systems that share first places count together."""
-        # Of equal counts the one that wins first stands first: a counter keeps that order.
+        """Count the cells that each system wins, most first; ties for rank 1 count as one combination."""
+        # Counter keeps the order of first wins for equal counts.
         return dict(Counter(cell.winners for cell in self.cells if cell.winners).most_common())
 
     @property
     def usual_winners(self) -> tuple[str, ...] | None:
-        """Who wins most cells; None where two win equally many."""
+        """The system that wins most cells; None if two win the same number."""
         [*counts] = self.wins().items()
         if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
             return None
@@ -128,7 +127,7 @@ class Sensitivity(Showable):
 
     @cached_property
     def _neighbours(self) -> tuple[tuple[Axis, Cell, Cell], ...]:
-        """Pairs of cells that are one step apart on one axis and the same on all others."""
+        """Pairs of cells that differ by one step on one axis."""
         by_place = {cell.place: cell for cell in self.cells}
         return tuple(
             (axis, cell, by_place[following])
@@ -138,11 +137,11 @@ class Sensitivity(Showable):
         )
 
     def winner_changes(self) -> tuple[WinnerChange, ...]:
-        """All neighbours with different winners, axis by axis."""
+        """Return all neighbours with different winners, by axis."""
         return tuple(WinnerChange(*each) for each in self._neighbours if each[1].winners != each[2].winners)
 
     def effects(self) -> tuple[AxisEffect, ...]:
-        """What every axis with more than one value does."""
+        """Return the effect of every axis with more than one value."""
         effects = []
         for axis in self.axes:
             if len(axis.options) < 2:
@@ -163,14 +162,14 @@ class Sensitivity(Showable):
         return tuple(effects)
 
     def reversed_pairs(self, one: Cell, other: Cell) -> int:
-        """How many pairs of systems differ significantly in both cells, with another one ahead."""
+        """Count the pairs of systems that differ significantly in both cells, in opposite directions."""
         return 0 if one.leads is None or other.leads is None else int(one.leads.reversed_in(other.leads).sum())
 
     @cached_property
     def reversals(self) -> tuple[Reversal, ...]:
-        """Every pair of systems that changes places somewhere, by means or significantly, the most supported first.
+        """Every pair of systems whose order changes, by means or significantly, most supported first.
 
-        Where no cells significantly put the first ahead and others the second, the change is within noise.
+        Unless some cells significantly favour the first and others the second, the change is within noise.
         """
         leads = [cell.leads for cell in self.cells if cell.leads is not None]
         found = []
@@ -184,16 +183,16 @@ class Sensitivity(Showable):
         return tuple(sorted(found, key=lambda each: (-min(each.shown_ahead, each.shown_behind), -min(each[2:4]))))
 
     def tau(self, one: Cell, other: Cell) -> float | None:
-        """Kendall's tau-b between the orders of two cells."""
-        # Many cells have the same order: each pair of different orders is compared once.
+        """Return Kendall's tau-b between the orders of two cells."""
+        # Cached: many cells have the same order.
         return _known_tau(frozenset((one.ranks, other.ranks)))
 
     def agreements(self) -> list[Agreement]:
-        """Every pair of cells and their tau."""
+        """Return every pair of cells with its tau."""
         return [Agreement(one, other, self.tau(one, other)) for one, other in combinations(self.cells, 2)]
 
     def levels_tau(self, axis: Axis) -> list[list[float | None]]:
-        """Between all values of an axis the mean tau of the cells that differ in nothing else."""
+        """Return the mean tau between values of an axis, over cells that differ in nothing else."""
         i = self.axes.index(axis)
         lines: dict[tuple[int, ...], dict[int, Cell]] = {}
         for cell in self.cells:
@@ -202,11 +201,11 @@ class Sensitivity(Showable):
         return [[_mean(self.tau(line[a], line[b]) for line in lines.values()) for b in count] for a in count]
 
     def labels(self, cell: Cell) -> list[str]:
-        """What a cell has on every axis, or its scenario."""
+        """Return a cell's label on every axis, or its scenario."""
         return [axis.labels[place] for axis, place in zip(self.axes, cell.place, strict=True)] or [cell.label]
 
     def page(self, places: int = 4) -> Page:
-        """Sentences, a map of winners, what each axis does, the order in every cell, and tau."""
+        """Return conclusions, a map of winners, the effect of each axis, the order in every cell, and tau."""
         parts: list[Table | Chart | str] = []
         if len(self.runs) > 1:
             chart = scenario_map(self) if self.scenarios else winner_map(self)
@@ -217,7 +216,7 @@ class Sensitivity(Showable):
                 *_change_tables(self, places),
             ]
         else:
-            parts += ["One system alone has no order; the table has its score in every setting.", _beginning(self)]
+            parts += ["A single system has no order; the table lists its score in every setting.", _beginning(self)]
         parts.append(_orders(self, places))
         if len(self.cells) > 1 and len(self.runs) > 1:
             parts += [_least_similar(self, places), *tau_maps(self)]
@@ -259,39 +258,38 @@ def _beginning(found: Sensitivity) -> str:
         f"({', '.join(axis.labels)})"
         for axis in found.axes
     ]
-    # A bare "base 2" belongs to the only discount that has a base.
+    # A bare "base 2" refers to the only discount that has a base.
     options = [option for axis in found.axes for option in axis.options.items()]
     based = [parameters["discount"] for label, parameters in options if label.startswith("base ")]
-    discount = f" Bases are those of {based[0]}." if based else ""
+    discount = f" Bases apply to {based[0]}." if based else ""
     return f"{found.measure} in {count_of(len(found.cells), 'setting')}: {'; '.join(axes)}. {systems}.{discount}"
 
 
 def _conclusions(found: Sensitivity) -> Iterator[str]:
-    """What a person wants to know first: is a change of places more than noise, who wins, what changes the winner."""
     noun, total = found.noun, len(found.cells)
     changes, supported = found.reversals, [each for each in found.reversals if each.is_supported]
     pairs = count_of(len(found.runs) * (len(found.runs) - 1) // 2, "pair")
-    moved = f"{len(changes)} of {pairs} of systems {'changes' if len(changes) == 1 else 'change'} places"
+    moved = f"{len(changes)} of {pairs} of systems {'swaps' if len(changes) == 1 else 'swap'}"
     if total > 1 and not changes:
-        yield f"No two systems change places: the order is the same in every {noun}."
+        yield f"No two systems swap: the order is the same in every {noun}."
     elif total > 1 and not supported:
-        yield f"{moved}, all within noise: no test shows both orders of any pair."
+        yield f"{moved}, all within noise: no pair differs significantly in both directions."
     elif total > 1:
-        more = f", and {len(supported) - _MOST_TOLD} more" if len(supported) > _MOST_TOLD else ""
+        more = f", and {len(supported) - _MOST_LISTED} more" if len(supported) > _MOST_LISTED else ""
         within = len(changes) - len(supported)
         others = "The other change is" if within == 1 else f"The other {within} changes are"
         noise = f" {others} within noise." if within else ""
-        told = [
+        listed_pairs = [
             f"{printable(one, 40)} and {printable(other, 40)} (ahead in {count_of(ahead, noun)}, behind in {behind})"
-            for one, other, _, _, ahead, behind in supported[:_MOST_TOLD]
+            for one, other, _, _, ahead, behind in supported[:_MOST_LISTED]
         ]
-        yield f"{moved}. Significantly so: {'; '.join(told)}{more}.{noise}"
+        yield f"{moved}. Significant reversals: {'; '.join(listed_pairs)}{more}.{noise}"
     wins = [
-        (f"{_joined(names)} {'wins' if len(names) == 1 else 'share the first place'}", count)
+        (f"{_joined(names)} {'wins' if len(names) == 1 else 'tie for rank 1'}", count)
         for names, count in found.wins().items()
     ]
     if not wins:
-        yield "No query counts in any setting: there is no winner."
+        yield "No query counts in any setting, so there is no winner."
     elif wins[0][1] == total:
         yield f"{wins[0][0]} in {f'the only {noun}' if total == 1 else f'all {total:,} {noun}s'}."
     else:
@@ -304,16 +302,16 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
         pairs_by_axis = [
             f"{each.axis.name} in {each.winner_changes} of {count_of(each.neighbours, 'pair')}" for each in effects
         ]
-        sentences = [f"The next value of an axis, all else the same, changes the winner: {'; '.join(pairs_by_axis)}."]
+        sentences = [f"Changes of winner between neighbouring values, all else equal: {'; '.join(pairs_by_axis)}."]
         for (axis, start, end, before, after), cells in _grouped(found)[:3]:
             others = f" and {count_of(len(cells) - 1, 'other setting')}" if len(cells) > 1 else ""
             sentences.append(
-                f"It goes from {before} to {after} where the {axis} goes from {start} to {end} "
+                f"The winner changes from {before} to {after} if the {axis} changes from {start} to {end} "
                 f"({_rest(found, cells[0], axis)}{others})."
             )
         yield " ".join(sentences)
     elif effects:
-        yield f"No other {' or '.join(each.axis.name for each in effects)} changes the winner."
+        yield f"The winner does not depend on {listed([each.axis.name for each in effects], 'or')}."
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -321,7 +319,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _grouped(found: Sensitivity) -> list[tuple[tuple[str, str, str, str, str], list[Cell]]]:
-    """Changes of the winner that are the same step and the same two winners, with the cells they start from."""
+    """Return changes of winner grouped by step and by both winners, with the cells they start from."""
     groups: dict[tuple[str, str, str, str, str], list[Cell]] = {}
     for axis, before, after in found.winner_changes():
         i = found.axes.index(axis)
@@ -332,36 +330,34 @@ def _grouped(found: Sensitivity) -> list[tuple[tuple[str, str, str, str, str], l
 
 
 def _rest(found: Sensitivity, cell: Cell, axis_name: str) -> str:
-    """What a cell has on the other axes."""
     others = [axis.label(i) for axis, i in zip(found.axes, cell.place, strict=True) if axis.name != axis_name]
     return f"with {', '.join(others)}" if others else "nothing else is varied"
 
 
 def _change_tables(found: Sensitivity, places: int) -> Iterator[Table]:
-    """What each axis changes, where the winner changes, and which systems change places."""
     if found.effects():
-        counts = "axis ← axis.name | pairs # ← neighbours | other winner # ← winner_changes"
-        counts += " | other order # ← order_changes | significantly # ← supported_changes"
+        counts = "axis ← axis.name | pairs # ← neighbours | changes winner # ← winner_changes"
+        counts += " | changes order # ← order_changes | significant reversal # ← supported_changes"
         columns = head(f"{counts} | mean tau .{places} ← mean_tau | lowest tau .{places} ← lowest_tau")
         notes: tuple[str, ...] = (
-            "pairs: settings that are neighbours on the axis and the same on all others",
-            "significantly: some pair of systems differs significantly in both, with another one ahead",
+            "pairs: neighbouring settings on the axis, all else equal",
+            "significant reversal: a pair of systems differs significantly in both settings, in opposite directions",
         )
-        yield Table.of(columns, found.effects(), title="What each axis changes", notes=notes)
+        yield Table.of(columns, found.effects(), title="Effect of each axis", notes=notes)
     groups = _grouped(found)
     if groups:
         columns = head("axis | from | to | winner before | winner after | settings # | such as")
         rows = [(*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_MOST_CHANGES]]
         more = (f"the most frequent of {len(groups):,}",) if len(groups) > _MOST_CHANGES else ()
-        yield Table(columns, rows, "Where the winner changes", more)
+        yield Table(columns, rows, "Changes of winner", more)
     if found.reversals:
         counts = "ahead # | significantly ahead # ← shown_ahead | behind # | significantly behind # ← shown_behind"
         test = "paired t test" if are_paired(found.evaluations) else "Welch's t test of sessions without pairs"
         notes = (
-            f"in how many {found.noun}s; significantly: {test}, corrected by Holm for all pairs of systems, at 5%",
-            "a change of places is supported where a test shows both orders, and within noise where it does not",
+            f"number of {found.noun}s; significantly: {test} at the 5% level, Holm-corrected over all pairs of systems",
+            "a reversal is supported if it is significant in both directions, otherwise within noise",
         )
-        title = "Systems that change places"
+        title = "Systems that swap"
         columns = head(f"system | other | {counts}")
         yield Table.of(columns, found.reversals, title=title, notes=notes, most=_MOST_CHANGES)
 
@@ -374,22 +370,22 @@ def _orders(found: Sensitivity, places: int) -> Table:
     ]
     usual, best = found.usual_winners, len(columns) - 2
     marked = frozenset((i, best) for i, cell in enumerate(found.cells) if usual and cell.winners != usual)
-    notes = ["best: the winner's mean; lead: how far the next one is behind"] if len(found.runs) > 1 else []
+    notes = ["best: the winner's mean; lead: difference from the next system"] if len(found.runs) > 1 else []
     if any(" = " in order_text(cell.order) for cell in found.cells):
-        notes.append("=: as good as each other, but for rounding")
+        notes.append("=: equal except for rounding")
     if marked:
-        notes.append("* another winner than in most of them")
+        notes.append("* differs from the most frequent winner")
     return Table(columns, rows, f"The order in every {found.noun}", tuple(notes), marked, for_people=True)
 
 
 def _least_similar(found: Sensitivity, places: int) -> Table | str:
-    """How alike the orders are; of equally low pairs those that differ in least."""
+    """Return the pairs of settings with the lowest tau; ties are broken by the smallest difference."""
     known = [(each.tau, each) for each in found.agreements() if each.tau is not None]
     if not known:
-        return f"Kendall's tau between {found.noun}s is undefined: all systems score alike."
+        return f"Kendall's tau between {found.noun}s is undefined: all systems are tied."
 
     def distance(each: Agreement) -> tuple[int, int]:
-        """On how many axes two cells differ, and by how many steps in all."""
+        """Return the number of axes on which two cells differ, and the total number of steps."""
         steps = [abs(a - b) for a, b in zip(each.one.place, each.other.place, strict=True)]
         return sum(step > 0 for step in steps), sum(steps)
 
@@ -406,8 +402,6 @@ def _least_similar(found: Sensitivity, places: int) -> Table | str:
 
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
-    """Whole orders, all values by cell and run, and all pairs of cells."""
-
     def table(names: Sequence[str], rows: Iterable[tuple[Value, ...]], title: str) -> Table:
         return Table(head(names, for_machines=True), list(rows), title)
 
@@ -433,10 +427,10 @@ def _for_machines(found: Sensitivity) -> Iterator[Table]:
 
 
 def winner_map(found: Sensitivity) -> HeatMap | None:
-    """Who wins in every cell. The colour says how clearly: the winner's lead over the next one, in per cent.
+    """Return a map of the winners; the colour is the winner's relative lead over the next system, in %.
 
-    Columns are the values of the last axis that has several, rows all combinations of the others. Outlined is what the
-    most frequent winner, if there is one, does not win. None where there is nothing to map.
+    Columns are the values of the last axis with several, rows all combinations of the others. Cells that the most
+    frequent winner does not win are outlined. None if there is nothing to map.
     """
     varied = [axis for axis in found.axes if len(axis.options) > 1]
     if not varied:
@@ -445,24 +439,24 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
     rows = list(product(*(range(len(axis.options)) for axis in others)))
     if len(rows) > _MOST_ROWS:
         return None
-    # The last axis that varies runs fastest among the cells.
+    # The last varied axis varies fastest among the cells.
     size, usual = len(last.options), found.usual_winners
     cells = [found.cells[at : at + size] for at in range(0, len(found.cells), size)]
     winners = list(dict.fromkeys(name for cell in found.cells for name in cell.winners))
     names = {name: printable(name) for name in winners}
     if any(len(name) > _LONGEST_NAME for name in winners):
-        names = {name: str(i) for i, name in enumerate(winners, 1)}  # long names stand below
+        names = {name: str(i) for i, name in enumerate(winners, 1)}  # long names are in the caption
     fixed = [axis.label(0) for axis in found.axes if len(axis.options) == 1]
     leads = [[math.nan if cell.relative_lead is None else 100 * cell.relative_lead for cell in row] for row in cells]
     return HeatMap(
-        f"Who wins by {found.measure}" + (f" ({', '.join(fixed)})" if fixed else ""),
+        f"Winner by {found.measure}" + (f" ({', '.join(fixed)})" if fixed else ""),
         tuple(", ".join(axis.label(at) for axis, at in zip(others, row, strict=True)) for row in rows),
         last.labels,
         tuple(map(tuple, leads)),
         tuple(tuple(" = ".join(names[name] for name in cell.winners) for cell in row) for row in cells),
         x_label=last.name,
         y_label=", ".join(axis.name for axis in others),
-        value_label="lead over the next one (per cent)",
+        value_label="lead over the next system (%)",
         low=0.0,
         outlined=frozenset(
             (i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if usual and cell.winners != usual
@@ -474,34 +468,34 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
 
 
 def scenario_map(found: Sensitivity) -> HeatMap | None:
-    """The place of every system in every scenario; None where there is nothing to compare."""
+    """Return a map of every system's rank in every scenario; None if there is nothing to compare."""
     if len(found.runs) > _MOST_ROWS:
         return None
     ranks = [[cell.ranks[i] for cell in found.cells] for i in range(len(found.runs))]
     return HeatMap(
-        "Places of systems by scenario",
+        "Ranks of systems by scenario",
         tuple(printable(run, 40) for run in found.runs),
         tuple(cell.label for cell in found.cells),
         tuple(tuple(math.nan if rank is None else float(rank) for rank in row) for row in ranks),
         tuple(tuple("" if rank is None else str(rank) for rank in row) for row in ranks),
         x_label="scenario",
         y_label="system",
-        value_label="place (1 is best)",
+        value_label="rank (1 is best)",
         low=1.0,
         high=float(len(found.runs)),
     )
 
 
 def tau_maps(found: Sensitivity) -> Iterator[HeatMap]:
-    """How alike orders are: of few settings between all of them, of many between the values of each axis.
+    """Yield maps of tau: between all settings if they are few, otherwise between the values of each axis.
 
-    Between two values of an axis it is the mean tau of the settings that differ in nothing else. Where the order is
-    the same in all settings there is nothing to map.
+    Between two values of an axis, tau is averaged over settings that differ in nothing else. Nothing is mapped if the
+    order is the same in all settings.
     """
     maps: list[tuple[str, tuple[str, ...], list[list[float | None]]]] = []
     if len(found.cells) > _MOST_CELLS:
         maps += [
-            (f"Kendall's tau by {axis.name}, all else the same", axis.labels, found.levels_tau(axis))
+            (f"Kendall's tau by {axis.name}, all else equal", axis.labels, found.levels_tau(axis))
             for axis in found.axes
             if len(axis.options) > 2
         ]

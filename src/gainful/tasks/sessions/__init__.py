@@ -1,7 +1,6 @@
 """Sequences of queries: `gainful sessions`.
 
-Sessions of several systems, looked at from all sides in one pass: scores, lengths, positions, curves, and whether
-measures agree with what users say.
+One pass over the sessions of several systems gives scores, lengths, positions, curves and correlations with ratings.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ from gainful.tasks.sessions.session_positions import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionStudy(Showable):
-    """All that was found about the sessions of some systems. ``measure`` is what queries are worth by position."""
+    """Results for the sessions of several systems. ``measure`` gives the value of a query by position."""
 
     evaluations: Mapping[str, Evaluation]
     measure: SessionGain
     queries: Mapping[str, SystemQueries]
     curves: SessionCurves | None = None
     ratings: RatingCorrelations | None = None
-    left_out: tuple[str, ...] = ()  # systems of which no session was chosen
-    topics: SessionTopics | None = None  # those that were given apart from the sessions
+    left_out: tuple[str, ...] = ()  # systems without a selected session
+    topics: SessionTopics | None = None  # topics given separately from the sessions
     costs: CostCurves | None = None
 
     def __repr__(self) -> str:
@@ -65,7 +64,7 @@ class SessionStudy(Showable):
         return f"<SessionStudy of sessions: {systems}>"
 
     def report(self, by_session: bool = False, places: int = 4, baseline: str | None = None) -> Report:
-        """What is to be shown of it, in any format: scores as ``gainful eval`` has them, then everything else."""
+        """Return scores as in ``gainful eval``, followed by all other results, for any format."""
         report = Report(self.evaluations, by_session, places, baseline)
         report.further = tuple(self._below_scores(by_session, places))
         if self.curves is not None:
@@ -77,8 +76,8 @@ class SessionStudy(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is legal but suspicious, one line each."""
-        lines = [f"{printable(name, 80)}: no session is chosen, left out" for name in self.left_out]
+        """Warnings, one line each."""
+        lines = [f"{printable(name, 80)}: no session selected, system omitted" for name in self.left_out]
         lines += notices(self.evaluations.values())
         lines += self.topics.notices() if self.topics else []
         if self.curves is not None:
@@ -86,21 +85,17 @@ class SessionStudy(Showable):
             gains = {measure for measure in measures if isinstance(measure, SessionGain)}
             if not gains.union(map(not_normalised, gains)).intersection(self.curves.measures):
                 drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, measures))
-                lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
+                lines.append(f"curves show {drawn}, because {found} cannot be drawn")
         return (*lines, *(self.ratings.notices() if self.ratings else ()))
 
     def _below_scores(self, by_session: bool, places: int) -> Iterator[Table | Chart | str]:
         factors = [name for name in FACTORS if any(name in each.factors for each in self.evaluations.values())]
         if by_session and factors:
-            # What is known of every session beside its scores, for machines: a comparison of systems goes by it.
-            rows = [
-                (run, session, *known)
-                for run, each in self.evaluations.items()
-                for unknown in ((None,) * len(each.queries),)
-                for session, *known in zip(
-                    each.queries, *(each.factors.get(name, unknown) for name in factors), strict=True
-                )
-            ]
+            # The factors of every session, for machines: comparisons of systems use them.
+            rows: list[tuple[str | None, ...]] = []
+            for run, each in self.evaluations.items():
+                known = [each.factors.get(name, (None,) * len(each.queries)) for name in factors]
+                rows += [(run, *row) for row in zip(each.queries, *known, strict=True)]
             yield Table(head(["run", "session", *factors], for_machines=True), tuple(rows), SESSIONS_TABLE)
         yield from length_tables(self.queries)
         yield from position_tables(self.queries, self.measure, places)
@@ -115,15 +110,14 @@ class SessionStudy(Showable):
 @warns
 @question(SessionStudyOptions)
 def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
-    """Scores sessions, counts their queries, and looks at these by their position.
+    """Score sessions, count their queries and summarise these by position.
 
-    A system's sessions may come in parts. ``ratings`` are by session, or, with only their name given as ``rating``,
-    those that the sessions themselves have; ``confidence`` is what the intervals of their correlations hold. ``topics``
-    are by session, or the file of a table of sessions and topics, where the sessions do not name theirs. ``session``,
-    ``topic`` and ``at_least`` take some of the sessions only. ``curves`` are of a kind of session_curves, by
-    ``curve_measures`` if not by those of the measures that can be drawn, or ``"cost"``: gain by what it cost, where
-    costs are given or GainPerCost is measured. ``by_system``: where sessions
-    name their systems, each of these is one.
+    A system's sessions may come in parts. ``ratings`` are by session; a name alone, as ``rating``, refers to a rating
+    recorded in the sessions. ``confidence`` is the level of the correlations' intervals. ``topics``, by session or as a
+    file of sessions and topics, are for sessions that do not name theirs. ``session``, ``topic`` and ``at_least``
+    select sessions. ``curves`` is a kind of session_curves for ``curve_measures`` (by default, the measures that can be
+    drawn), or ``"cost"``: gain by cost, which needs costs or GainPerCost. With ``by_system``, each system that sessions
+    name is a system.
 
     >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
     >>> study = study_sessions({"t": {"a": 1}}, {"mine": sessions}, "sDCG(query_base=2)@10")
@@ -142,7 +136,7 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
     topics = None if asked.topics is None else SessionTopics.of(asked.topics)
     if topics is not None:
         parts = topics.given_to_all(parts)
-    # What queries are worth by their position: the first sDCG there is, as nsDCG has it, or sDCG@10.
+    # The value of a query by position: the first sDCG (of an nsDCG, its sDCG), or sDCG@10.
     gains = sorted((each for each in wanted if isinstance(each, SessionGain)), key=lambda each: each.normalised)
     measure = not_normalised(gains[0]).replace(summary="final") if gains else SDCG(cutoff=10)
     assert isinstance(measure, SessionGain)
@@ -170,7 +164,7 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
         correlations = correlate_ratings(found, given, rating, 0.95 if asked.confidence is None else asked.confidence)
     by_position = {}
     for name, evaluation in found.items():
-        # Sessions that stand for empty pages have been seen.
+        # Sessions made of empty pages have already been counted.
         expected = None if evaluation.policy.missing == "skip" else len(evaluation.query_ids)
         by_position[name] = seen[name].values.found(expected)
     of_costs = {name: costs for name in found if (costs := seen[name].costs) is not None}
@@ -187,12 +181,12 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
 
 
 def _with_costs(measures: Sequence[Measure], asked: SessionStudyOptions) -> list[Measure]:
-    """The measures, and where costs are given what sessions cost and give for it, to the depth of the others."""
+    """Return the measures and, if costs are given, SessionCost and GainPerCost at the depth of the others."""
     costs = {"cost_query": asked.cost_query, "cost_document": asked.cost_document}
     if all(value is None for value in costs.values()):
         if asked.curves == "cost" and not any(isinstance(measure, GainPerCost) for measure in measures):
             raise UsageError(
-                f"{option('curves', 'cost')}: expected what queries and documents cost, found nothing",
+                f"{option('curves', 'cost')}: costs of queries and documents are missing",
                 f"{option('cost_query', 20)} {option('cost_document', 5)}, or {option('cost_query', 'recorded')} for "
                 "the column cost of the log",
             )
@@ -204,7 +198,7 @@ def _with_costs(measures: Sequence[Measure], asked: SessionStudyOptions) -> list
 
 
 class _SystemSeen:
-    """What is gathered of one system besides its scores and curves."""
+    """Positions, costs and ratings collected for one system."""
 
     def __init__(self, measure: SessionGain, priced: GainPerCost | None, rating: str | None) -> None:
         self.values = QueryValues(measure)
@@ -230,7 +224,6 @@ def _check_ratings(
     seen: Mapping[str, _SystemSeen],
     evaluations: Mapping[str, Evaluation],
 ) -> None:
-    """Refuses ratings that no session has."""
     if any(session in given[name] for name, found in evaluations.items() for session in found.queries):
         return
     systems = ", ".join(map(printable, evaluations))
@@ -238,12 +231,12 @@ def _check_ratings(
     if rated is not None:
         there = next(session for found in evaluations.values() for session in found.queries)
         raise InputError(
-            f"{systems}: expected ratings of sessions that were scored, found none: there is session "
-            f"'{printable(there)}'; '{printable(rated)}' has a rating called '{printable(rating)}'"
+            f"{systems}: no scored session has a rating: there is session '{printable(there)}', but "
+            f"'{printable(rated)}' has a rating called '{printable(rating)}'"
         )
     known = sorted({name for each in seen.values() for name in each.known_ratings})
-    there = f"there are {', '.join(map(printable, known))}" if known else "they have no ratings at all"
+    there = f"the sessions have {', '.join(map(printable, known))}" if known else "the sessions have no ratings"
     raise InputError(
-        f"{systems}: expected sessions with a rating called '{printable(rating)}', {there}",
-        nearest(rating, known) or "--ratings FILE reads them from a table",
+        f"{systems}: no session has a rating called '{printable(rating)}'; {there}",
+        nearest(rating, known) or "--ratings FILE reads ratings from a table",
     )

@@ -1,4 +1,4 @@
-"""Whether measures of sessions agree with what users say: correlations of scores with ratings, with their intervals."""
+"""Correlations of session measures with user ratings, with their intervals."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gainful.pages.page import Table, head
 from gainful.stats.paired_tests import mid_ranks
 from gainful.stats.repeatable import settle
 
-#: Pieces of so many values are compared all with all.
+#: Up to this many values, all pairs are compared directly.
 _SMALL = 64
 
 
 class Correlation(NamedTuple):
-    """A coefficient with its interval: None where it is undefined. ``n`` is how many pairs it is from."""
+    """A coefficient (None if undefined) with its interval, computed from ``n`` pairs."""
 
     coefficient: str
     value: float | None
@@ -34,18 +34,18 @@ class Correlation(NamedTuple):
 
 
 def correlate(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) -> tuple[Correlation, ...]:
-    """Pearson's r, Spearman's rho and Kendall's tau-b of pairs, each with an interval.
+    """Return Pearson's r, Spearman's rho and Kendall's tau-b of paired values, each with an interval.
 
-    Intervals are Fisher's: atanh(r) plus or minus z times a standard error, which is sqrt(1 / (n - 3)) of Pearson's r,
-    sqrt((1 + rho^2 / 2) / (n - 3)) of Spearman's rho (Bonett and Wright 2000), and sqrt(0.437 / (n - 4)) of Kendall's
-    tau (Fieller, Hartley and Pearson 1957). Where either side is constant nothing is defined. What is equal but for
-    rounding is equal.
+    Intervals use Fisher's z: atanh(r) plus or minus z times a standard error, which is sqrt(1 / (n - 3)) for Pearson's
+    r, sqrt((1 + rho^2 / 2) / (n - 3)) for Spearman's rho (Bonett and Wright 2000), and sqrt(0.437 / (n - 4)) for
+    Kendall's tau (Fieller, Hartley and Pearson 1957). All are undefined if either side is constant. Values that differ
+    only by rounding are equal.
 
     >>> [(each.coefficient, round(each.value, 4)) for each in correlate([1, 2, 3, 4, 5], [1, 3, 2, 5, 4])]
     [('Pearson', 0.8), ('Spearman', 0.8), ('Kendall', 0.6)]
     """
     if len(x) != len(y):
-        raise UsageError(f"correlate: expected as many values on both sides, found {len(x)} and {len(y)}")
+        raise UsageError(f"correlate: {len(x)} and {len(y)} values cannot be paired")
     if not 0 < confidence < 1:
         raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
@@ -83,28 +83,28 @@ def _pearson(x: Floats, y: Floats) -> float:
 
 
 def kendall(x: Floats, y: Floats) -> float:
-    """Kendall's tau-b of many pairs, neither side constant; counted exactly, without a matrix of all pairs.
+    """Return Kendall's tau-b; neither side is constant. Counts exactly, without a matrix of all pairs.
 
     >>> round(kendall(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 1.0, 3.0, 4.0])), 4)
     0.6667
     """
 
     def ties(values: Floats | Ints) -> tuple[Ints, int]:
-        """The place of every value among the different ones, and how many pairs are equal."""
+        """Return the dense ranks of the values and the number of tied pairs."""
         _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
         return places.reshape(-1), sum(count * (count - 1) // 2 for count in counts.tolist())
 
     (a, tied_a), (b, tied_b) = ties(x), ties(y)
     _, tied = ties(a * (int(b.max()) + 1) + b)
     pairs = x.size * (x.size - 1) // 2
-    # Where one side is tied the other ascends: there is nothing out of order.
+    # Within ties of a, b ascends, so tied pairs are never counted as inversions.
     discordant = _inversions(b[np.lexsort((b, a))])[0]
     concordant = pairs - tied_a - tied_b + tied - discordant
     return (concordant - discordant) / math.sqrt((pairs - tied_a) * (pairs - tied_b))
 
 
 def _inversions(values: Ints) -> tuple[int, Ints]:
-    """How many pairs are in descending order, and the values in ascending one."""
+    """Return the number of inversions and the sorted values."""
     if values.size <= _SMALL:
         return int(np.count_nonzero(np.triu(values[:, None] > values[None, :]))), np.sort(values)
     half = values.size // 2
@@ -115,10 +115,10 @@ def _inversions(values: Ints) -> tuple[int, Ints]:
 
 @dataclass(frozen=True)
 class RatingCorrelations:
-    """What ratings have to do with measures: for every system and measure the coefficients.
+    """Correlations of measures with a rating.
 
-    ``unrated`` are, by system, the sessions with a score but without a rating; ``constant`` says of a system and
-    measure why coefficients are undefined.
+    ``unrated`` are the scored sessions without a rating, by system; ``constant`` gives the reason for undefined
+    coefficients, by system and measure.
     """
 
     rating: str
@@ -128,22 +128,22 @@ class RatingCorrelations:
     constant: Mapping[tuple[str, Measure], str]
 
     def table(self, places: int) -> Table:
-        """One row a system, measure and coefficient."""
+        """Return one row per system, measure and coefficient."""
         per_cent = percent_text(self.confidence)
         columns = head(f"run | measure | coefficient | value .{places} | low .{places} | high .{places} | sessions #")
         rows = tuple((name, str(measure), *each) for (name, measure), found in self.found.items() for each in found)
-        notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
+        notes = [f"low, high: {per_cent} CI from Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
         lower = dict.fromkeys(str(measure) for _, measure in self.found if measure.better == "lower")
         if lower:
-            notes.append(f"less is better: {', '.join(lower)}")
+            notes.append(f"lower is better: {', '.join(lower)}")
         notes += [f"undefined for {printable(name, 80)}: {why}" for (name, _), why in self.constant.items()]
         return Table(columns, rows, f"Correlation with {self.rating}", tuple(dict.fromkeys(notes)))
 
     def notices(self) -> list[str]:
-        """Sessions without a rating, by system."""
+        """Return one line per system that has sessions without a rating."""
         return [
-            f"{printable(name, 80)}: {count_of(len(sessions), 'session')} without {printable(self.rating)}, not "
-            f"correlated: {some_of(sessions)}"
+            f"{printable(name, 80)}: {count_of(len(sessions), 'session')} without {printable(self.rating)}, not in "
+            f"the correlation: {some_of(sessions)}"
             for name, sessions in self.unrated.items()
             if sessions
         ]
@@ -155,10 +155,9 @@ def correlate_ratings(
     rating: str,
     confidence: float = 0.95,
 ) -> RatingCorrelations:
-    """Correlates every measure with a rating, over the sessions that have both. ``ratings`` are by system and session.
+    """Correlate every measure with a rating over the sessions that have both; ``ratings`` are by system and session.
 
-    Scores are those after the policy; sessions that it leaves out do not count, and sessions that are not there have
-    no part.
+    Scores follow the policy. Missing sessions are never included.
     """
     found: dict[tuple[str, Measure], tuple[Correlation, ...]] = {}
     constant: dict[tuple[str, Measure], str] = {}

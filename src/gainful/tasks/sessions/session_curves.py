@@ -1,4 +1,4 @@
-"""Sessions as curves: what users have gained by every position of their sessions, averaged by system.
+"""Sessions as curves: gain up to every position of a session, averaged by system.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
 multiple-query IR sessions, ECIR 2008, Figures 1 to 4.
@@ -48,17 +48,17 @@ from gainful.tasks.curves.averages import (
 from gainful.tasks.run_questions import SESSION_CURVES, SessionCurveOptions, SessionStudyOptions
 from gainful.tasks.sessions.session_evaluation import SessionChoice, SystemWatch, score_systems, session_measures
 
-#: How many queries curves show by default, if sessions have so many; and how many they can show.
+#: Default and highest number of queries in a curve.
 MOST_QUERIES, LIMIT_OF_QUERIES = 20, 1000
-#: How many queries a session of the subset has at least, by default.
+#: Default for the minimum number of queries of a session in the subset.
 SUBSET_QUERIES = 4
-#: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
+#: Limits on the number of single sessions that have a named line, a line, and a table row.
 MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
-#: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
+#: Limits on the number of queries with a column, a tick (one-digit and longer labels), and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
-#: The most systems that have several lines each in one chart.
+#: Maximum number of systems with several lines each in one chart.
 _MOST_TOGETHER = 3
-#: Up to so many positions there is a band at every one.
+#: Up to this number of positions, the band has a value at each.
 _EVERY_POSITION_TO = 200
 
 SessionCurve: TypeAlias = Curve[SessionGain]
@@ -67,14 +67,14 @@ SessionCurve: TypeAlias = Curve[SessionGain]
 @warns
 @question(SessionCurveOptions)
 def session_curves(asked: SessionCurveOptions) -> SessionCurves:
-    """Curves of sDCG or nsDCG over whole sessions: k documents of every query, one query after the other.
+    """Return curves of sDCG or nsDCG over whole sessions: k documents per query, one query after the other.
 
-    After its last query a session stays as it is. ``queries`` is how many of them are shown (those of the longest
-    session, at most 20). Kinds: ``"average"`` over sessions; ``"subset"``: over all sessions and over those with
-    ``at_least`` (4) queries; ``"individual"``: every session; ``"positions"``: the last query of sessions and the
-    earlier ones, by rank, not normalised. ``session``, ``topic`` and (of other kinds) ``at_least`` choose sessions.
-    Normalised curves are averaged as ``"ratios"``, ``"means"`` or ``"both"``. The bands hold ``confidence`` of the
-    averages (95%) over ``draws`` resamples (1000) of the sessions; 0 draws make none.
+    A session that has ended keeps its value. ``queries`` is the number shown (by default that of the longest session,
+    at most 20). Kinds: ``"average"`` over sessions; ``"subset"``: over all sessions and over those with ``at_least``
+    (4) queries; ``"individual"``: every session; ``"positions"``: the last query of sessions and the earlier ones, by
+    rank, not normalised. ``session``, ``topic`` and (except for subset) ``at_least`` select sessions. Normalised curves
+    are averaged as ``"ratios"``, ``"means"`` or ``"both"``. Bands have level ``confidence`` (95%), from ``draws``
+    resamples (1000) of the sessions; 0 draws omit them.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> found = sessions_from_lists({"s1": [["x", "a"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
@@ -98,10 +98,7 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
 
 
 class CurveGathering:
-    """The curves that are asked for: gathers block by block what they are made of.
-
-    What can be checked before sessions are read is checked first.
-    """
+    """Collector of the curves' data, block by block. Checks options before any session is read."""
 
     def __init__(
         self, asked: SessionCurveOptions | SessionStudyOptions, measures: MeasuresLike, kind: str = "average"
@@ -116,18 +113,18 @@ class CurveGathering:
         if kind == "positions":
             found = [not_normalised(measure) for measure in found]
         if not found:
-            raise UsageError("measures: expected at least one, found none")
+            raise UsageError("measures: at least one is required")
         self.measures = tuple(dict.fromkeys(found))
         if asked.queries is not None and asked.queries > LIMIT_OF_QUERIES:
             raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {asked.queries}")
         self._averages = AVERAGES[choose(asked.average or "ratios", AVERAGES, "average")]
-        self._groups: tuple[int, ...] = (0,)  # curves are over sessions with at least so many queries
+        self._groups: tuple[int, ...] = (0,)  # minimum numbers of queries of a session
         if kind == "subset":
             self._groups += (SUBSET_QUERIES if asked.at_least is None else asked.at_least,)
-        self._gathered: dict[str, list[_PositionVectors | _SessionVectors]] = {}  # by system, for each measure
+        self._gathered: dict[str, list[_PositionVectors | _SessionVectors]] = {}  # by system, one per measure
 
     def watch(self, system: str) -> SystemWatch:
-        """What takes in the blocks of a system."""
+        """Return the function that receives a system's blocks."""
         gathered = self._gathered[system] = [
             _PositionVectors(measure)
             if self._kind == "positions"
@@ -143,9 +140,9 @@ class CurveGathering:
         return add
 
     def curves(self, evaluations: Mapping[str, Evaluation]) -> SessionCurves:
-        """The curves of all systems that were scored, measure by measure, to the same last position."""
+        """Return the curves of all scored systems, by measure, with the same last position."""
         longest = max(each.longest for name in evaluations for each in self._gathered[name])
-        # An ideal session may go on after all real ones.
+        # An ideal session may be longer than every real one.
         ends = [int(measure.ideal_queries) for measure in self.measures if measure.ideal_queries != "session"]
         queries = self._queries or min(MOST_QUERIES, max(longest, 1, *ends))
         curves: list[SessionCurve] = []
@@ -165,34 +162,33 @@ class CurveGathering:
 
 
 def _checked_vector(measure: Measure) -> SessionGain:
-    """The measure, if it has a vector over the positions of a session."""
+    """Return the measure; refuse those without a vector over the positions of a session."""
     if not isinstance(measure, SessionGain):
         raise UsageError(f"curves: expected sDCG or nsDCG, found {measure}")
     if measure.summary != "final":
         raise UsageError(
-            f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
-            f"write {measure.replace(summary='final')}",
+            f"curves: expected a measure with summary=final, found {measure}", f"use {measure.replace(summary='final')}"
         )
     if measure.normalise == "query":
         raise UsageError(
-            f"curves: expected vectors of whole sessions, found {measure}, which looks at queries by themselves",
-            f"write {measure.replace(normalise='session')}",
+            f"curves: expected a measure with normalise=session, found {measure}",
+            f"use {measure.replace(normalise='session')}",
         )
     same_positions(measure)
     return measure
 
 
 def not_normalised(measure: SessionGain) -> SessionGain:
-    """sDCG with the parameters of nsDCG."""
+    """Return sDCG with the parameters of nsDCG."""
     if not measure.normalised:
         return measure
     return SDCG(**{name: getattr(measure, name) for name in SDCG.parameters()})
 
 
 def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
-    """Those of the measures that have curves, or nsDCG with their first cut-off, 10 where they have none.
+    """Return the measures that have curves, or nsDCG with the first cutoff (10 if there is none).
 
-    Subsets and single sessions need not be normalised.
+    For subsets and single sessions, measures that are not normalised are preferred.
     """
     gains = [measure for measure in measures if isinstance(measure, SessionGain) and measure.cutoff]
     found = [each for each in gains if (each.summary, each.scan, each.normalise) == ("final", "k", "session")]
@@ -203,15 +199,15 @@ def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneSession(Curve[SessionGain]):
-    """The vector of one session, which has so many queries; of one that is not there nobody knows how many."""
+    """The vector of one session and its number of queries, None if the session is missing."""
 
     session: str = ""
     queries: int | None = None
 
 
 class _PositionVectors:
-    """The vectors of last queries, of earlier ones and of each session's best, added up; only what has judgments
-    counts. Of equally good queries the later one is the best."""
+    """Sums of the vectors of last queries, earlier queries and each session's best query, later if equal; only judged
+    queries count."""
 
     def __init__(self, measure: SessionGain) -> None:
         self._measure, self._depth = measure, same_positions(measure)
@@ -220,14 +216,13 @@ class _PositionVectors:
         self.longest = 0
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        """Takes a block's queries in."""
         measure, is_last = self._measure, block.is_last_turn
         for which, some in block.seen_by(measure).parts(block.queries * self._depth):
             first = int(block.turn_offsets[which.start])
             turns = slice(first, first + some.session.size)
             worth = measure.worth(some, measure.depths(some))
             steps = np.zeros((some.session.size, self._depth))
-            inside = worth.rank <= self._depth  # a recorded depth can be beyond k
+            inside = worth.rank <= self._depth  # a recorded depth can exceed k
             values = worth.value / measure.divisors_at(some.position)[worth.turn]
             steps[worth.turn[inside], worth.rank[inside] - 1] = values[inside]
             vectors, counted = np.cumsum(steps, axis=1), block.is_judged_turn[turns]
@@ -242,14 +237,14 @@ class _PositionVectors:
         self.longest = max(self.longest, int(block.queries[block.is_judged].max(initial=0)))
 
     def curves(self, run: str) -> Iterator[SessionCurve]:
-        """The means; NaN where there is no such query."""
+        """Yield the means; NaN if there is no such query."""
         for of, sums in self._sums.items():
             count = self._counts[of]
             yield Curve(run, self._measure, MEAN, of, sums.total / (count or np.nan), count)
 
 
 class _SessionVectors:
-    """Every judged session's vector and the ideal one, down to the last of so many queries."""
+    """The vectors of every judged session and of its ideal, for a limited number of queries."""
 
     def __init__(self, measure: SessionGain, queries: int) -> None:
         self._measure, self._queries = measure, queries
@@ -260,9 +255,8 @@ class _SessionVectors:
         self.longest = 0
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
-        """Takes a block's sessions in."""
         measure, counted = self._measure, block.is_judged
-        # As short as they can be: after the longest session nothing changes but for an ideal one that goes on.
+        # Vectors end with the longest session, unless the ideal one may be longer.
         queries = self._queries
         if measure.ideal_queries == "session":
             queries = min(queries, max(1, int(block.queries.max(initial=1))))
@@ -276,7 +270,7 @@ class _SessionVectors:
         self.longest = max(self.longest, int(block.queries[counted].max(initial=0)))
 
     def settle(self, evaluation: Evaluation, queries: int) -> None:
-        """Puts all vectors together: to the last of so many queries, sessions in byte order, after the policy."""
+        """Join all vectors, extended to the given number of queries, sorted by session ID, after the policy."""
         width, policy = queries * (self._measure.cutoff or 0), evaluation.policy
         order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
         known = set(self._ids)
@@ -285,7 +279,7 @@ class _SessionVectors:
             return np.concatenate([np.zeros((0, width)), *(widened(part, width) for part in parts)])[order]
 
         self._undefined_is_zero = policy.undefined == "zero"
-        # Sessions that are missing gain nothing; nobody knows how many queries they would have.
+        # Missing sessions gain nothing; their numbers of queries are unknown.
         self._missing = [s for s in evaluation.missing if policy.missing == "zero" and bytes_of_id(s) not in known]
         self._sessions = [text_of_id(self._ids[i]) for i in order]
         self._lengths: Ints = np.concatenate([np.zeros(0, np.int64), *self._counts])[order]
@@ -295,12 +289,11 @@ class _SessionVectors:
             self._values = self._shares(self._gains, self._ideals)
 
     def _shares(self, gained: Floats, ideal: Floats) -> Floats:
-        """What the policy makes of the shares of the ideal."""
+        """Return the ratios to the ideal, after the policy."""
         shares = self._measure.ratio(gained, ideal)
         return np.where(np.isnan(shares), 0.0, shares) if self._undefined_is_zero else shares
 
     def each(self, run: str) -> Iterator[SessionCurve]:
-        """Every session, in byte order."""
         nothing = np.zeros(self._values.shape[1])
         found: dict[str, tuple[int | None, Floats]] = dict.fromkeys(self._missing, (None, nothing))
         found.update(zip(self._sessions, zip(self._lengths.tolist(), self._values, strict=True), strict=True))
@@ -309,15 +302,14 @@ class _SessionVectors:
             yield OneSession(run, self._measure, "", f"session {session}", values, 1, None, session, queries)
 
     def average(self, run: str, average: str, at_least: int, resampling: Resampling) -> SessionCurve:
-        """The average over the sessions with at least so many queries, and its band."""
         chosen = self._lengths >= at_least
         if average == RATIO_OF_MEANS:
-            # A session that is not there has no part: nobody knows how long its ideal would be.
+            # A missing session is excluded: the length of its ideal is unknown.
             parts, wholes = self._gains[chosen], self._ideals[chosen]
             count = int(np.count_nonzero(chosen))
             values = self._shares(_sums(parts), _sums(wholes))
         else:
-            # How many queries a session has that is not there, nobody knows.
+            # The number of queries of a missing session is unknown, so it never qualifies for a subset.
             nothing = np.zeros((0 if at_least else len(self._missing), self._values.shape[1]))
             known = np.concatenate((self._values[chosen], nothing))
             parts, wholes, values = _mean_of_known(known)
@@ -335,7 +327,7 @@ class _SessionVectors:
 
 
 def _mean_of_known(rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """Values, 0 where there is none; where there is one; and their mean: a session's ratio may begin late."""
+    """Return the values (0 if undefined), 1 where they are defined, and their mean: a ratio may be defined late."""
     counted = ~np.isnan(rows)
     parts, wholes = np.where(counted, rows, 0.0), counted.astype(np.float64)
     with np.errstate(invalid="ignore"):
@@ -352,8 +344,8 @@ def _sums(rows: Floats) -> Floats:
 class SessionCurves(Curves[SessionGain]):
     """Curves of several systems, all of one kind.
 
-    ``queries`` is how many queries the vectors show (of ``positions`` none: there ranks are 1 to k), ``longest`` how
-    many the longest session has. ``evaluations`` are the sessions' scores, with all that was noticed on the way.
+    ``queries`` is the number of queries shown (for ``positions``, unused: ranks are 1 to k), ``longest`` the number of
+    the longest session. ``evaluations`` are the sessions' scores, with their notices.
     """
 
     kind: str
@@ -372,11 +364,11 @@ class SessionCurves(Curves[SessionGain]):
         of: str | None = None,
         session: str | None = None,
     ) -> SessionCurve:
-        """The curve of a system, or of one of its sessions; what is not given is the first that there is."""
+        """Return the curve of a system, or of one of its sessions; parameters default to the first available."""
         return super().curve(run, measure, average, of if session is None else f"session {session}")
 
     def page(self, places: int = 4) -> Page:
-        """Charts, tables of the values after every query, and for machines every value."""
+        """Return charts, tables of values after every query, and every value for machines."""
         report = Report(self.evaluations)
         first = report.evaluations[0]
         header: dict[str, object] = {
@@ -387,22 +379,22 @@ class SessionCurves(Curves[SessionGain]):
         return Page("sessions", tuple(self.parts(places)), (*self.notes(), *report.signatures), header)
 
     def header(self) -> dict[str, object]:
-        """What made the curves, for machines."""
+        """Return the settings, for machines."""
         return {"curves": self.kind, "queries": self.queries, **asdict(self.resampling)}
 
     def notes(self) -> Iterator[str]:
-        """What is to be known of the curves."""
+        """Yield notes on the bands and on hidden queries."""
         if any(curve.band is not None for curve in self.curves):
             yield self.resampling.about("sessions")
         if self.kind != "positions" and self.queries < self.longest:
-            yield f"the first {self.queries} queries of sessions; the longest session has {self.longest}"
+            yield f"the first {self.queries} queries of each session are shown; the longest has {self.longest}"
 
     def parts(self, places: int) -> Iterator[Table | Chart | str]:
-        """Charts, tables, and all values."""
+        """Yield charts, tables, and all values."""
         for measure in self.measures:
             for average in self.averages(measure):
                 shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
-                # In one chart: all systems, of many systems what is over the same, or the sessions of one system.
+                # A chart has all systems; of many systems, the curves over the same sessions; or one system's sessions.
                 groups: dict[str, list[SessionCurve]] = {}
                 for curve in shown:
                     over = curve.of if len(self.runs) > _MOST_TOGETHER else ""
@@ -442,12 +434,12 @@ def _session_plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
     y = Axis(str(measure), None if measure.variant == "jiang2016" else 0.0, _highest(curves, measure))
     caption = ""
     if curves.kind == "individual" and len(group) > MOST_NAMED:
-        # Which is which, a table says; what they have in common is easier to see.
+        # The table names the sessions; the chart shows their common shape.
         lines = [curve_line("", curve.values, role="guide") for curve in group[:MOST_DRAWN]]
         known = np.array([curve.values for curve in group])
         lines.append(curve_line("mean", _mean_of_known(known)[2]))
         if len(group) > MOST_DRAWN:
-            caption = f"{MOST_DRAWN} sessions are drawn; the mean is of all"
+            caption = f"{MOST_DRAWN} sessions drawn; mean over all"
     else:
         has_bands = curves.kind == "average"
         lines = [
@@ -469,7 +461,7 @@ def _line_name(curves: SessionCurves, curve: SessionCurve) -> str:
 
 
 def _highest(curves: SessionCurves, measure: SessionGain) -> float | None:
-    """Where the vertical axis ends; charts that are to be compared end at the same place."""
+    """Return the upper end of the vertical axis, the same for all charts to be compared."""
     if measure.normalised:
         return 1.0 if measure.repeats == "every" and measure.variant == "jarvelin2008" else None
     values = [value for curve in curves.curves if curve.measure == measure for value in curve.values.tolist()]
@@ -479,27 +471,25 @@ def _highest(curves: SessionCurves, measure: SessionGain) -> float | None:
 
 
 def _query_ends(curves: SessionCurves, measure: SessionGain) -> list[tuple[int, int]]:
-    """Every query and its last position; none where queries do not all have as many."""
+    """Return every query with its last position; empty if lists are not padded to the same length."""
     if measure.short != "pad":
         return []
     return [(q, q * (measure.cutoff or 0)) for q in range(1, curves.queries + 1)]
 
 
 def _some_queries(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """The queries that are named: all, or of many the first and every fifth, tenth, ..."""
     step = next((step for step in (1, 5, 10, 20, 50, 100, 200, 500) if len(ends) <= step * most), len(ends))
     return [(q, at) for q, at in ends if q == 1 or q % step == 0]
 
 
 def _session_table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) -> Table:
-    """The values after every query, or at some ranks."""
     ends = [] if curves.kind == "positions" else _query_ends(curves, group[0].measure)
     if ends:
         shown = [(f"Q{q}", at) for q, at in dict.fromkeys((*_some_queries(ends, _MOST_COLUMNS), ends[-1]))]
         where = " after each query"
     else:
         shown = [(str(at), at) for at in table_ranks(group[0].depth)]
-        where = " at some ranks" if curves.kind == "positions" else " at some positions"
+        where = " at selected ranks" if curves.kind == "positions" else " at selected positions"
     labels, most, notes = [Column("run"), Column("of")], None, tuple[str, ...]()
     if curves.kind == "individual":
         labels, most = [Column("session"), Column("queries", "count")], MOST_ROWS
@@ -507,7 +497,7 @@ def _session_table(curves: SessionCurves, group: Sequence[SessionCurve], places:
     else:
         over = "queries" if curves.kind == "positions" else "sessions"
         labels = [*labels[: 1 if curves.kind == "average" else 2], Column(over, "count", get=lambda curve: curve.count)]
-    columns = (*labels, *value_columns(shown, group, f"{curves.resampling.per_cent} at the end", places))
+    columns = (*labels, *value_columns(shown, group, f"{curves.resampling.per_cent} CI at the end", places))
     return Table.of(columns, group, title=_session_title(curves, group, where), notes=notes, most=most, for_people=True)
 
 

@@ -1,6 +1,6 @@
-"""Sessions of several systems in one pass: every part is read once, scored, and shown to whoever watches.
+"""Evaluation of sessions of several systems in one pass: each part is read once, scored and passed to watchers.
 
-Which sessions are looked at, and which should be there: judged queries and whole sessions that nobody answers.
+Also selects sessions, and finds judged queries and whole sessions that were not answered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run
 from gainful.data.session_table import PART_SIZE, turn_ids
 from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
-from gainful.errors import InputError, UsageError, warns
+from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import QUERIES, factors_together
@@ -41,10 +41,10 @@ from gainful.measures.session_block import (
 from gainful.notation import bytes_of_id, choose, nearest, printable, read_whole, some_of, text_of_id
 from gainful.policy import Policy
 
-#: One system's sessions: all of them, a file of them, or in parts that are looked at one after the other.
+#: One system's sessions: all of them, a file, or an iterable of parts, which are processed one at a time.
 SessionsLike: TypeAlias = Sessions | Iterable[Sessions] | Source
 
-#: Receives a system's judged sessions: a part of them, which of the part a block holds, and the block.
+#: Receives a system's judged sessions: a part, the slice of it in the block, and the block.
 SystemWatch: TypeAlias = Callable[[Sessions, slice, SessionBlock], None]
 
 
@@ -80,12 +80,11 @@ def evaluate_sessions(
     name: str | None = None,
     threads: int | None = None,
 ) -> Evaluation | Evaluations:
-    """Scores one system's sessions, or those of several in a dict of their names, against judgments by topic, by
-    session, by query or by the queries' texts.
+    """Score sessions of one system, or of several in a dict by name, against judgments by topic, session, query or
+    query text.
 
-    Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, those of their
-    queries, or what was typed, in this order. Sessions may come in parts, which need not be in memory together, or as
-    a path that :meth:`gainful.Sessions.read` can read.
+    By default, ``judged_by`` is the first of these under which the most sessions are judged. Sessions may come in
+    parts, which need not be in memory together, or as a path that :meth:`gainful.Sessions.read` can read.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
@@ -95,29 +94,29 @@ def evaluate_sessions(
     """
     systems = sessions if isinstance(sessions, Mapping) else {name or "": sessions}
     if systems is sessions and name is not None:
-        raise UsageError("name: expected with the sessions of one system, found several, which have names")
+        raise UsageError("name: cannot be used with a dict of systems, which has names")
     judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
     found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads)
     return Evaluations(found) if systems is sessions else found[name or ""]
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
-    """The measures, all of sessions; refuses those of single queries, and those that cannot be distinguished."""
+    """Return the measures; refuse measures of single queries and duplicates."""
     wanted: dict[str, SessionMeasure] = {}
     for measure in measures:
         if not isinstance(measure, SessionMeasure):
             raise UsageError(
-                f"{measure}: evaluates single queries, found sessions",
+                f"{measure}: a measure of single queries cannot score sessions",
                 "`gainful measures session` lists the measures of sessions, such as nsDCG@10",
             )
         if str(measure) in wanted:
-            raise UsageError(f"expected different measures, found '{measure}' twice")
+            raise UsageError(f"duplicate measure '{measure}'")
         wanted[str(measure)] = measure
     return tuple(wanted.values())
 
 
 def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
-    """A system's sessions in parts."""
+    """Yield a system's sessions in parts."""
     parts: object = [sessions] if isinstance(sessions, Sessions) else sessions
     if isinstance(sessions, (str, bytes, PathLike)):
         parts = Sessions.read_parts(sessions)
@@ -127,7 +126,7 @@ def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
         if not isinstance(part, Sessions):
             raise UsageError(f"sessions: expected Sessions, found {type(part).__name__}")
         yield part
-        del part  # before the next one is made, so that there are never two
+        del part  # before the next one is read, so that only one is in memory
 
 
 def score_systems(
@@ -141,17 +140,17 @@ def score_systems(
     by_system: bool = False,
     threads: int | None = None,
 ) -> tuple[dict[str, Evaluation], list[str]]:
-    """Every system's evaluation, and the systems of which no session was chosen.
+    """Return every system's evaluation, and the systems without a selected session.
 
-    Each source is one system under its name. ``by_system``: where sessions name their systems, each of these is one,
-    whatever sources its sessions come from. ``watchers`` are asked once for every system what is to see its blocks.
+    Each source is one system under its name. With ``by_system``, each system that sessions name is a system, in any
+    source. ``watchers`` are called once per system and return the function that receives its blocks.
     """
     choice = choice or SessionChoice()
     cores = thread_count(threads)
     parts = {name: parts_of(name, each) for name, each in sources.items()}
     is_automatic = judged_by is None
     if judged_by is None:
-        # The first part of every system decides.
+        # The first part of every system is the sample.
         first = {name: list(islice(each, 1)) for name, each in parts.items()}
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
@@ -163,22 +162,22 @@ def score_systems(
             if system not in systems:
                 systems[system] = _System(how, system, [watch(system) for watch in watchers])
             systems[system].add(name, part)
-            del part  # so that the next one is not read beside it
+            del part  # before the next one is read
         if name not in how.found:
-            raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
+            raise InputError(f"{name or 'sessions'}: the input has no sessions")
     choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
     left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
     return {name: each.evaluation() for name, each in systems.items() if name not in left_out}, left_out
 
 
 def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
-    """The parts, each of which is held no longer than needed."""
+    """Yield the parts, releasing each."""
     while parts:
         yield parts.pop(0)
 
 
 def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterator[tuple[str, Sessions]]:
-    """The parts of a source, each with its system: the one that sessions name, or the source itself."""
+    """Yield each part of a source with its system: the one named by its sessions, or the source."""
     has_systems: bool | None = None if by_system else False
     for part in parts:
         if has_systems is None:
@@ -187,18 +186,18 @@ def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterato
             found = part.systems or (None,) * len(part)
             odd = next((i for i, system in enumerate(found) if (system is not None) != has_systems), None)
             if odd is not None:
-                what = "none" if has_systems else f"'{printable(str(found[odd]))}'"
-                raise InputError(
-                    f"{part.name}: expected a system for every session or for none, found {what} for '{part.ids[odd]}'"
-                )
+                system = found[odd]
+                which = "has no system" if system is None else f"has the system '{printable(str(system))}'"
+                others = "others name one" if has_systems else "others name none"
+                raise InputError(f"{part.name}: session '{part.ids[odd]}' {which}, but {others}")
         yield from part.by_system() if has_systems else [(name, part)]
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
-    """What gives the most sessions judgments: topic, session, query or text; where several do, the first of these.
+    """Return the first of topic, session, query and text under which the most sessions are judged.
 
-    Only the first sessions decide, as many as are read at a time: it is the same for a file and for all in memory.
-    Where two give all sessions judgments, and not the same ones, nobody can tell: somebody has to say.
+    Only the first sessions, up to one part, are used, so files and memory give the same result. If two ways give all
+    sessions judgments, but different ones, the choice is ambiguous and refused.
     """
     parts = [part if len(part) <= PART_SIZE else part.part(0, PART_SIZE) for part in parts]
     count = sum(map(len, parts))
@@ -214,15 +213,15 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
         is_full = met[chosen] == met[other] == count
         if is_full and not all(map(np.array_equal, turns[chosen], turns[other])):
             raise UsageError(
-                f"{qrels.name}: the judgments may be by {chosen} or by {other}: both kinds of ids are judged",
-                f"--judged-by {chosen} or --judged-by {other} says which",
+                f"{qrels.name}: judgments by {chosen} and by {other} both match all sessions",
+                f"use --judged-by {chosen} or --judged-by {other}",
             )
     return chosen
 
 
 @dataclass(frozen=True)
 class _Scoring:
-    """How all sessions of a call are scored. ``is_automatic``: nobody said what judgments are by, all was tried."""
+    """Scoring parameters of a call. ``is_automatic``: ``judged_by`` was not given, so all ways were tried."""
 
     judged: Judged
     measures: tuple[SessionMeasure, ...]
@@ -231,37 +230,36 @@ class _Scoring:
     choice: SessionChoice
     threads: int
     progress: Progress
-    found: dict[str, set[bytes]] = field(default_factory=dict)  # by source: the sessions that are there
+    found: dict[str, set[bytes]] = field(default_factory=dict)  # session IDs by source
 
 
 class _System:
-    """Scores one system's sessions part by part; of the parts only scores and facts are kept.
+    """Scorer of one system's sessions, part by part; only scores and facts are kept.
 
-    What it should answer, because it is judged, and does not: Judged by session, a session that any of the systems has
-    is nobody else's: only one that none has is missing, for all of them. Judged by query, every system should answer
-    every judged session (but for those that its own source says to be another system's), and each to its last judged
-    turn. By topic nobody knows who should have searched.
+    Finds judged sessions and turns that the system should have answered but did not. Judged by session, each session
+    belongs to one system, so only a session that no system has is missing, for all of them. Judged by query, every
+    system should answer every judged session (except those that its source assigns to another system), up to the last
+    judged turn. Judged by topic, no session is expected.
     """
 
     def __init__(self, how: _Scoring, name: str, watches: Sequence[SystemWatch]) -> None:
         self._how, self._name, self._watches = how, name, watches
-        # Of every part: whether its sessions are there, the ids of the judged ones, their scores and factors.
+        # For every part: whether its sessions exist, the IDs of judged sessions, their scores and factors.
         self._parts: list[tuple[bool, tuple[bytes, ...], Floats, Mapping[str, tuple[str | None, ...]]]] = []
         self._facts = JoinFacts()
         self._first: tuple[str, Policy, float | None] | None = None  # of the first part: source, policy, gap
         self._disjoint: InputError | None = None
         self._sources: set[str] = set()
         self._separators: set[bytes | None] = set()
-        self._met: set[bytes] = set()  # the turns that are there
-        self._added: set[bytes] = set()  # the turns after the ends of its sessions, up to the last judged one
-        self.count = 0  # how many sessions are there
+        self._met: set[bytes] = set()  # existing turns
+        self._added: set[bytes] = set()  # turns added after a session's end, up to the last judged one
+        self.count = 0  # number of existing sessions
 
     def add(self, source: str, sessions: Sessions) -> None:
-        """Scores those of its sessions that are chosen; missing=zero adds judged turns after their ends as empty
-        pages."""
+        """Score the selected sessions; missing=zero adds judged turns after their ends as empty pages."""
         how = self._how
         found_before = how.found.setdefault(source, set())
-        if how.judged_by != "topic":  # of a topic no session is expected
+        if how.judged_by != "topic":  # topics imply no sessions
             found_before.update(sessions.session_ids)
         self._sources.add(source)
         separator = None
@@ -279,7 +277,7 @@ class _System:
         self._score(chosen)
 
     def _score(self, sessions: Sessions, *, is_there: bool = True) -> None:
-        """Scores some sessions: the system's own, or missing ones, which stand for what it should have answered."""
+        """Score the system's sessions, or (unless ``is_there``) empty sessions for missing ones."""
         if not len(sessions):
             return
         self.count += len(sessions) if is_there else 0
@@ -290,13 +288,13 @@ class _System:
         raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
         shown = unjudged = 0
         extra_turns: list[bytes] = []
-        # Threads are for the core: what is left holds the interpreter's lock most of the time.
+        # Threads are used in the core only: the rest holds the interpreter's lock most of the time.
         for chosen, block in session_blocks(judged, ranked, self._how.threads):
             met[chosen] = block.is_judged
             near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
             shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
             raw[:, chosen] = raw_session_scores(block, measures)
-            if is_there:  # queries without judgments that nobody asked are nothing to tell
+            if is_there:  # added turns without judgments are not reported
                 extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
                 first = int(sessions.turn_offsets[chosen.start])
                 extra_turns += [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
@@ -327,33 +325,33 @@ class _System:
         self._facts = self._facts.merge(facts, set())
         self._first = self._first or (sessions.name, ranked.policy, sessions.gap)
         if not ids:
-            # Not the sessions themselves: a part that is scored need not stay in memory.
+            # Build the error now: keeping the sessions would keep the part in memory.
             self._disjoint = self._disjoint or _disjoint(self._how, sessions)
 
     def evaluation(self) -> Evaluation:
-        """One evaluation of all parts and of what is missing; refuses sessions of which none is judged."""
+        """Return one evaluation of all parts and of missing sessions; refuse sessions if none is judged."""
         how, parts, qrels = self._how, self._parts, self._how.judged.qrels
         if self._first is None:
-            raise InputError(f"{self._name or 'sessions'}: expected at least one session, found none")
+            raise InputError(f"{self._name or 'sessions'}: the input has no sessions")
         if self._disjoint is not None and not any(ids for _, ids, *_ in parts) and not qrels.is_part:
             raise self._disjoint
         source, policy, gap = self._first
         separator, missing = self._separator, self._missing()
         if missing and separator is not None and how.judged.policy.missing == "zero":
-            # As empty pages: it is known how many they have.
+            # As empty pages, because the number of turns is known.
             none = np.zeros(0, np.int64)
             lists = Run(self._name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
             without_turns = Sessions(self._name, missing, np.zeros(len(missing) + 1, np.int64), lists)
             self._score(self._completed(without_turns, separator)[0], is_there=False)
-        elif missing:  # nothing is known of them
+        elif missing:  # with unknown lengths
             parts.append((False, missing, np.full((len(how.measures), len(missing)), np.nan), {}))
         are_there, of_parts, raw, factors = zip(*parts, strict=True)
         found, sizes = list(chain(*of_parts)), list(map(len, of_parts))
         ids = sorted(found)
         again = next(compress(ids, map(eq, ids, ids[1:])), None)
         if again is not None:
-            raise InputError(f"{source}: expected every session once, found '{printable(again)}' in two parts")
-        # The sessions of a part are in order: of one part, as most systems have, nothing moves.
+            raise InputError(f"{source}: duplicate session '{printable(again)}' in two parts")
+        # Sessions are sorted within a part, so a single part, the usual case, needs no reordering.
         order = slice(None) if ids == found else sorted(range(len(found)), key=found.__getitem__)
         return Evaluation(
             self._name or source,
@@ -376,7 +374,7 @@ class _System:
         )
 
     def _completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
-        """The sessions with an empty page for every turn up to the last judged one, and these turns."""
+        """Return the sessions with an empty page for every turn up to the last judged one, and these turns."""
         judged, counts = _judged_turns(self._how.judged, separator), sessions.query_counts
         ends = [max(judged.get(session, ()), default=0) for session in sessions.session_ids]
         wanted = np.maximum(counts, np.array(ends, np.int64))
@@ -384,7 +382,7 @@ class _System:
             return sessions, ()
         offsets = offsets_of(wanted)
         place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
-        # Turns are called as the judgments have it, or session, separator, number.
+        # Turns keep their ID from the judgments; others are session, separator, number.
         ids = turn_ids(sessions.session_ids, offsets, separator)
         for session, first in zip(sessions.session_ids, offsets.tolist(), strict=False):
             for number, identifier in judged.get(session, {}).items():
@@ -396,11 +394,10 @@ class _System:
 
     @property
     def _separator(self) -> bytes | None:
-        """What separates session and number in all of its query ids."""
+        """The separator between session and number in all query IDs, if there is only one."""
         return next(iter(self._separators)) if len(self._separators) == 1 else None
 
     def _missing(self) -> tuple[bytes, ...]:
-        """The judged sessions that it should have and has not."""
         how, expected = self._how, frozenset[bytes]()
         sources: Collection[str] = self._sources
         if how.judged_by == "session":
@@ -410,7 +407,7 @@ class _System:
         return tuple(sorted(expected.difference(*(how.found[source] for source in sources))))
 
     def _unplaced(self) -> list[bytes]:
-        """Judged turns that it does not answer, where their ids do not tell whose they are."""
+        """Return unanswered judged turns that cannot be assigned to a session by their IDs."""
         how = self._how
         if how.judged_by != "query" or self._separator is not None or not how.choice.is_all:
             return []
@@ -418,7 +415,6 @@ class _System:
 
 
 def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
-    """The error of sessions of which none is judged."""
     qrels, judged_by = how.judged.qrels, None if how.is_automatic else how.judged_by
     ids = [f"session '{printable(sessions.session_ids[0])}'"]
     if sessions.topics and sessions.topics[0] is not None:
@@ -427,18 +423,18 @@ def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
         ids.append(f"query '{printable(sessions.lists.query_ids[0])}'")
     ways = f"{', '.join(JUDGED_BY[:-1])} or {JUDGED_BY[-1]}"
     return InputError(
-        f"{sessions.name}: expected sessions that are judged by {judged_by or ways}, found none: there is "
+        f"{sessions.name}: no session is judged by {judged_by or ways}: the first has "
         f"{', '.join(ids)}; {qrels.name} judges '{printable(qrels.query_ids[0])}'",
-        f"judgments are by {ways}: judged_by (--judged-by) says which"
+        f"choose {ways} with judged_by (--judged-by)"
         if judged_by
         else next((note for note in sessions.lists.notes if "text" in note), None)
-        or f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
-        "queries of a run are called",
+        or f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes the query "
+        "IDs of a run",
     )
 
 
 class SessionChoice:
-    """Which sessions are looked at. Remembers what it was shown, so that it can say why nothing was left.
+    """A selection of sessions that records the IDs it was given, for error messages.
 
     >>> choice = SessionChoice(topics=["t1"], at_least=2)
     >>> queries = [{"results": ["d1"]}] * 2
@@ -462,14 +458,14 @@ class SessionChoice:
         self._longest = 0
 
     def expected(self, judged: Collection[bytes]) -> frozenset[bytes]:
-        """Those of the judged sessions that have to be there."""
-        # Nobody knows the topic or the number of queries of a session that is not there.
+        """Return the judged sessions that must be present."""
+        # The topic and length of an absent session are unknown.
         if self.topics or self.at_least > 1:
             return frozenset()
         return self.sessions.intersection(judged) if self.sessions else frozenset(judged)
 
     def of(self, sessions: Sessions) -> Sessions:
-        """Those of the sessions that are chosen."""
+        """Return the selected sessions."""
         if self.is_all:
             return sessions
         kept = np.ones(len(sessions), bool)
@@ -486,7 +482,7 @@ class SessionChoice:
         return sessions if kept.all() else sessions.take(np.flatnonzero(kept).tolist())
 
     def check(self, found: int, name: str) -> None:
-        """Refuses names that no session has, and a choice that leaves nothing."""
+        """Refuse names that no session has, and an empty selection."""
         for wanted, met, known, what in (
             (self.sessions, self._met_sessions, self._near_sessions, "session"),
             (self.topics, self._met_topics, sorted(map(text_of_id, self._met_topics)), "topic"),
@@ -494,15 +490,15 @@ class SessionChoice:
             unknown = sorted(map(text_of_id, wanted - met))
             if unknown:
                 shown = some_of(known)
-                there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else "no session has one"
+                there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else f"no session has a {what}"
                 raise InputError(
-                    f"{name}: no {what} is called '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
+                    f"{name}: unknown {what} '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
                 )
         if not found and not self.is_all:
             raise InputError(
-                f"{name}: expected a session with at least {self.at_least} queries, found at most {self._longest}"
+                f"{name}: no session has {self.at_least} queries; the longest has {self._longest}"
                 if self._longest
-                else f"{name}: expected a session that is chosen by both session and topic, found none"
+                else f"{name}: no session matches both {option('session')} and {option('topic')}"
             )
 
 
@@ -511,7 +507,7 @@ def _members(ids: Sequence[bytes | None], wanted: frozenset[bytes]) -> Bools:
 
 
 def separator_of(sessions: Sessions) -> bytes | None:
-    """What stands between session and number in the ids of all turns; None where these are made in another way.
+    """Return the separator of session and number that the IDs of all turns share; None if there is none.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> separator_of(sessions_from_lists({"s": [["a"], ["b"]]}, separator="/"))
@@ -531,15 +527,13 @@ def separator_of(sessions: Sessions) -> bytes | None:
 
 
 def _turn_number(text: bytes) -> int:
-    """The number of a turn, 0 where it is none."""
+    """Return the number of a turn, or 0 if the text is not one."""
     number = int(text) if text.isdigit() and len(text) <= len(str(MOST_QUERIES)) else 0
     return number if number <= MOST_QUERIES else 0
 
 
 def _judged_turns(judged: Judged, separator: bytes) -> dict[bytes, dict[int, bytes]]:
-    """For every judged session the ids of its judged turns, by number."""
-
-    def made() -> dict[bytes, dict[int, bytes]]:
+    def index_turns() -> dict[bytes, dict[int, bytes]]:
         found: dict[bytes, dict[int, bytes]] = {}
         for identifier in judged.qrels.query_ids:
             session, _, text = identifier.rpartition(separator)
@@ -548,4 +542,4 @@ def _judged_turns(judged: Judged, separator: bytes) -> dict[bytes, dict[int, byt
                 found.setdefault(session, {})[number] = identifier
         return found
 
-    return judged.cached(("judged turns", separator), made)
+    return judged.cached(("judged turns", separator), index_turns)

@@ -1,4 +1,4 @@
-"""How many queries sessions have, which of them give how much, and what sessions give for what they cost.
+"""Queries per session, gain of queries by position, and gain by cost.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008, section 3.2 and Figure 1.
 """
@@ -22,14 +22,14 @@ from gainful.pages.charts import Axis, Band, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.tasks.curves.averages import Resampling, value_columns
 
-#: So many queries have a column each.
+#: Maximum number of query columns.
 _MOST_COLUMNS = 12
 
 
 class ByPosition(NamedTuple):
-    """For the first query of a session, the second, ...: how many sessions have it, and the mean sDCG of the query.
+    """Number of sessions with a first, second, ... query, and the mean sDCG of that query.
 
-    Where judgments are by query, only queries that have some count.
+    If judgments are by query, only judged queries count.
     """
 
     counts: Ints
@@ -37,17 +37,17 @@ class ByPosition(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """So many queries, and what they give on average, NaN if there are none."""
+    """A number of queries and their mean, NaN if there are none."""
 
     number: int
     mean: float
 
 
 class LastAgainstBest(NamedTuple):
-    """Sessions of several queries that gain something, in how many of them no query gives more than the last one.
+    """The number of sessions with several queries and some gain, and of those in which no query beats the last.
 
-    Queries are compared as they count, discounted by their positions, and as lists, without that discount.
-    ``without_gain`` more sessions of several queries gain nothing at all, so that no query of theirs is the best.
+    Queries are compared with the discount by position (``last_is_best``) or without it (``last_is_best_list``).
+    ``without_gain`` is the number of sessions with several queries and no gain.
     """
 
     sessions: int
@@ -56,16 +56,15 @@ class LastAgainstBest(NamedTuple):
     without_gain: int
 
 
-#: Of no session anything is known.
 NO_SESSIONS = LastAgainstBest(0, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class SystemQueries:
-    """What the queries of one system's judged sessions give; queries without judgments count for their places only.
+    """Values of the queries of one system's judged sessions; queries without judgments only advance the position.
 
-    ``session_counts[i]`` is how many sessions have exactly i + 1 queries. ``missing`` more are scored as 0, but nobody
-    knows how many queries they would have.
+    ``session_counts[i]`` is the number of sessions with exactly i + 1 queries. ``missing`` sessions are scored as 0;
+    their numbers of queries are unknown.
     """
 
     session_counts: Ints
@@ -82,33 +81,33 @@ class SystemQueries:
 
     @property
     def earlier(self) -> float:
-        """The mean of all earlier queries together, NaN if there are none."""
+        """The mean of all earlier queries, NaN if there are none."""
         return self.earlier_queries.mean
 
     @property
     def sessions(self) -> int:
-        """How many sessions there are."""
+        """The number of sessions."""
         return int(self.session_counts.sum()) + self.missing
 
     @property
     def unjudged(self) -> int:
-        """How many of the queries do not count, because they have no judgments."""
+        """The number of queries without judgments, which do not count."""
         return self.queries - self.last_queries.number - self.earlier_queries.number
 
     @property
     def queries(self) -> int:
-        """How many queries they have together."""
+        """The number of queries."""
         return int((self.session_counts * np.arange(1, self.session_counts.size + 1)).sum())
 
     @property
     def average(self) -> float:
-        """How many queries a session has on average."""
+        """The mean number of queries per session."""
         known = self.sessions - self.missing
         return self.queries / known if known else math.nan
 
 
 class QueryValues:
-    """What every query of some sessions gives, discounted by its position; only what has judgments counts."""
+    """The value of every query, discounted by position; only judged queries count."""
 
     def __init__(self, measure: SessionGain) -> None:
         self.measure = measure
@@ -118,8 +117,7 @@ class QueryValues:
         self._columns: list[tuple[Ints, Ints, Bools, Floats, Floats]] = [(ints, ints, ints > 0, floats, floats)]
 
     def add(self, block: SessionBlock) -> None:
-        """Takes a block's queries in: of each its session, its position, whether it is the last, and its value with
-        and without the discount of the position."""
+        """Add a block's queries: session, position, whether it is the last, value with and without the discount."""
         seen = block.seen_by(self.measure)
         worth = self.measure.worth(seen, self.measure.depths(seen))
         columns = (
@@ -133,7 +131,7 @@ class QueryValues:
         self._columns.append(tuple(column[block.is_judged_turn] for column in columns))  # type: ignore[arg-type]
 
     def found(self, sessions: int | None) -> SystemQueries:
-        """All of it. There should be so many ``sessions``, if that is known: the others are missing."""
+        """Return the results; the rest of ``sessions``, if that number is known, are missing."""
         lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
         session, position, is_last, values, of_lists = (
             np.concatenate(each) for each in zip(*self._columns, strict=True)
@@ -148,9 +146,9 @@ class QueryValues:
         if session.size:
             starts = np.flatnonzero(np.diff(session, prepend=-1))
             ends = np.append(starts[1:], session.size) - 1
-            # Where judgments are by query, the last query may have none.
+            # If judgments are by query, the last query may have none.
             several = (ends > starts) & is_last[ends]
-            # As good as another is best, too.
+            # A tie with the best counts as best.
             (last_value, best), (last_list, best_list) = (
                 (each[ends][several], np.maximum.reduceat(each, starts)[several]) for each in (values, of_lists)
             )
@@ -165,7 +163,7 @@ def _mean(values: Floats) -> float:
 
 
 def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
-    """How many sessions have exactly 1, 2, ... queries: for people one row a system, for machines one a number."""
+    """Yield the numbers of sessions with exactly 1, 2, ... queries, for people by system and for machines by number."""
     longest = max(found.session_counts.size for found in queries.values())
     shown = min(longest, _MOST_COLUMNS)
     has_missing = any(found.missing for found in queries.values())
@@ -189,7 +187,7 @@ def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
 
 
 def position_tables(queries: Mapping[str, SystemQueries], measure: SessionGain, places: int) -> Iterator[Table]:
-    """What first, second, ... queries give and how many there are, and the last ones against all earlier ones."""
+    """Yield the values and numbers of first, second, ... queries, then of last and earlier queries."""
     longest = max(found.session_counts.size for found in queries.values())
     shown = min(longest, _MOST_COLUMNS)
     rows: list[tuple[Cell, ...]] = []
@@ -202,7 +200,7 @@ def position_tables(queries: Mapping[str, SystemQueries], measure: SessionGain, 
         of_query = enumerate(zip(counts, means, strict=True), 1)
         every += [(name, str(measure), query, count, mean) for query, (count, mean) in of_query]
     is_unjudged = any(found.unjudged for found in queries.values())
-    about = ("queries without judgments do not count here",) if is_unjudged else ()
+    about = ("queries without judgments do not count",) if is_unjudged else ()
     cut = (f"the first {shown} of {longest} positions",) if longest > shown else ()
     columns = (Column("run"), Column("of"), *(Column(f"Q{q + 1}", "number", places) for q in range(shown)))
     title = f"{measure} of a query by its position in the session"
@@ -214,15 +212,15 @@ def position_tables(queries: Mapping[str, SystemQueries], measure: SessionGain, 
     yield Table(columns, last, f"{measure} of last queries and of earlier ones", about)
 
 
-#: A curve has so many points from no cost to the highest of all sessions; and so many stand in the table.
+#: Points of a curve, from no cost to the highest, and columns of the table.
 _POINTS, _SHOWN = 101, 5
 
 
 @dataclass(frozen=True, eq=False)
 class CostCurve:
-    """A system: the cost and the gain of each of its sessions, and what these have gained on average by each cost.
+    """One system's cost and gain per session, and the mean gain of its sessions at each cost.
 
-    After its end a session stays as it is. ``unknown`` sessions have no recorded cost, and take no part.
+    A session that has ended keeps its gain. ``unknown`` sessions have no recorded cost and are excluded.
     """
 
     run: str
@@ -235,13 +233,13 @@ class CostCurve:
 
     @property
     def rate(self) -> float | None:
-        """All gain by all cost; None where nothing costs anything."""
+        """Total gain divided by total cost; None if the total cost is 0."""
         whole = float(self.cost.sum())
         return float(self.gain.sum()) / whole if whole else None
 
 
 class CostsGathered:
-    """Gathers the documents that gain something, with what their sessions had cost by then."""
+    """Collector of documents with gain, each with the cost of its session up to it."""
 
     def __init__(self, measure: GainPerCost) -> None:
         self._measure = measure
@@ -250,7 +248,7 @@ class CostsGathered:
         self._count = 0
 
     def add(self, block: SessionBlock) -> None:
-        """Takes the judged sessions of a block in."""
+        """Add the judged sessions of a block."""
         kept = block.is_judged
         number = np.cumsum(kept) - 1 + self._count
         session, cost, gain = self._measure.events(block)
@@ -260,16 +258,16 @@ class CostsGathered:
 
     @property
     def highest(self) -> float:
-        """What the dearest session costs."""
+        """The cost of the most expensive session."""
         return max((float(np.nanmax(cost)) for cost in self._cost if not np.isnan(cost).all()), default=0.0)
 
     def curve(self, run: str, highest: float, resampling: Resampling | None) -> CostCurve:
-        """The mean gain by cost, and its band over resampled sessions."""
+        """Return the mean gain by cost, with a band from resampled sessions."""
         cost = np.concatenate([np.zeros(0), *self._cost])
         session, at, gain = (np.concatenate([each[i] for each in self._events]) for i in range(3))
         known = ~np.isnan(cost)
         x = np.linspace(0.0, highest, _POINTS)
-        # What is gained by a cost is there at all places from it on.
+        # A gain counts at its cost and at all higher costs.
         by_place = np.zeros((cost.size, _POINTS))
         counts = known[session]
         np.add.at(by_place, (session[counts], np.searchsorted(x, at[counts] * (1 - 1e-12), side="left")), gain[counts])
@@ -283,7 +281,7 @@ class CostsGathered:
 
 @dataclass(frozen=True, eq=False)
 class CostCurves:
-    """The curves of all systems, by the same costs; without resampling they are not drawn."""
+    """The curves of all systems at the same costs; drawn only with resampling."""
 
     measure: GainPerCost
     curves: tuple[CostCurve, ...]
@@ -293,14 +291,14 @@ class CostCurves:
     def of(
         cls, measure: GainPerCost, gathered: Mapping[str, CostsGathered], resampling: Resampling | None
     ) -> CostCurves:
-        """All systems to the cost of the dearest session of all."""
+        """Return the curves of all systems, up to the cost of the most expensive session."""
         highest = max(each.highest for each in gathered.values())
         return cls(measure, tuple(each.curve(run, highest, resampling) for run, each in gathered.items()), resampling)
 
     def parts(self, places: int) -> Iterator[Table | Chart]:
-        """A table, the chart if it is wanted, and all values."""
+        """Yield a table, the chart if requested, and all values."""
         costs = str(self.measure)
-        if "cost_query=" not in costs or "cost_document=" not in costs:  # a name leaves out what is a default
+        if "cost_query=" not in costs or "cost_document=" not in costs:  # names omit defaults
             query = self.measure.cost_query
             query = query if isinstance(query, str) else number_text(query)
             costs = f"{costs}: a query {query}, a document {number_text(self.measure.cost_document)}"
@@ -313,10 +311,10 @@ class CostCurves:
             Column("gain / cost", "number", places, get=lambda curve: curve.rate),
             *value_columns([(f"by {self.curves[0].x[i]:.4g}", i + 1) for i in at], (), "", places),
         )
-        notes = ["gain / cost: all gain by all cost; by ...: the mean gain of sessions when they have cost so much"]
+        notes = ["gain / cost: total gain / total cost; by N: mean gain of sessions up to cost N"]
         unknown = [f"{curve.run} {curve.unknown}" for curve in self.curves if curve.unknown]
         if unknown:
-            notes.append(f"sessions without a recorded cost, left out: {', '.join(unknown)}")
+            notes.append(f"sessions without a recorded cost, omitted: {', '.join(unknown)}")
         yield Table.of(columns, self.curves, title=f"Gain and cost, {costs}", notes=tuple(notes))
         if self.resampling is not None:
             lines = tuple(Line(c.run, tuple(c.x.tolist()), tuple(c.values.tolist()), band=c.band) for c in self.curves)

@@ -1,4 +1,4 @@
-"""Whether the order of systems would be the same with other queries or fewer judgments; and the page that says so.
+"""Stability of the order of systems with other queries or fewer judgments, and its page.
 
 Fewer judgments are random parts of the judged documents, or one kind of document only.
 """
@@ -48,14 +48,14 @@ from gainful.stats.stability import (
 from gainful.tasks.score_questions import StabilityOptions
 
 _DOCUMENT_DRAWS = 20
-#: The smallest p that is drawn, and how many points a curve of p has.
+#: The smallest p shown, and the maximum number of points on a curve of p.
 _LEAST_P, _MOST_POINTS = 1e-6, 300
-#: What measures that compare estimates of documents can be computed over, and what that is called.
+#: Document sets for measures that compare estimates of documents, with their labels.
 _ONLY = {"retrieved": "retrieved only", "relevant": "relevant only"}
 
 
 class OnlyPart(NamedTuple):
-    """A measure computed over one kind of document, and how far its order agrees with that of the measure itself."""
+    """A measure computed over one kind of document, and its agreement with the order by the measure itself."""
 
     part: str
     measure: str
@@ -66,8 +66,8 @@ class OnlyPart(NamedTuple):
 class DocumentStability:
     """The order of systems by one measure with fewer judged documents.
 
-    ``parts`` are random parts of the ``judged`` pairs of query and document, ``only`` the retrieved and the relevant
-    documents alone, for measures that can be computed over these.
+    ``parts`` are random parts of the ``judged`` pairs of query and document; ``only`` are retrieved or relevant
+    documents only, for measures that can be limited to them.
     """
 
     judged: int
@@ -87,11 +87,10 @@ def assess_documents(
     policy: Policy | str | None = None,
     threads: int | None = None,
 ) -> dict[str, DocumentStability]:
-    """The order of systems by each measure, evaluated anew with random parts of the judgments.
+    """Compare the order of systems by each measure with the orders under random parts of the judgments.
 
-    A pair of query and document is kept with chance ``share``; one that is not is unjudged, and the policy says what
-    that means; judgments that are already prepared keep the policy that they were prepared for. Split halves are two
-    parts without a common document.
+    A pair of query and document is kept with probability ``share``; others are treated as unjudged under the policy
+    (prepared judgments keep their own policy). Split halves are two parts without a common document.
 
     >>> qrels = {"q": {f"d{i}": 1 for i in range(40)}}
     >>> runs = {"all": {"q": [f"d{i}" for i in range(40)]}, "few": {"q": ["d1", "x", "y"]}, "none": {"q": ["x"]}}
@@ -103,7 +102,7 @@ def assess_documents(
     measures = parse_all(measures)
     check_draws(draws, seed)
     if len(runs) < 2:
-        raise UsageError(f"runs: expected at least 2, found {len(runs)}: one system alone has no order")
+        raise UsageError(f"runs: at least 2 are needed to have an order, found {len(runs)}")
     agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
     kept = {name: Run.of(run, policy=judged.policy) for name, run in runs.items()}  # read once, scored many times
     variants = {
@@ -153,28 +152,26 @@ def assess_documents(
 def _means_of(
     judged: Judged, runs: Mapping[str, RunLike], measures: Sequence[Measure], threads: int | None
 ) -> dict[Measure, Floats | None]:
-    """The systems' means by each measure, higher is better; None where no query has a score of every system.
-
-    Measures are not checked again: a part of the judgments may lack a grade that a measure names.
-    """
+    """Return the systems' means by each measure, higher is better; None if no query has a score for every system."""
+    # Measures are not checked again, because a part of the judgments may lack a grade that a measure refers to.
     needed = frozenset(need for measure in measures for need in measure.needed())
     evaluations = join_each(judged, runs, lambda _, graded: evaluate_graded(graded, measures), needed, threads=threads)
     found: dict[Measure, Floats | None] = {}
     for measure in measures:
         try:
             found[measure] = settled_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
-        except InputError:  # no query is left that counts for all
+        except InputError:  # no query counts for all systems
             found[measure] = None
     return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityReport(ScoreReport):
-    """How stable the order of systems is by each measure, on the same systems and queries for all of them.
+    """Stability of the order of systems by each measure, on the same systems and queries for all measures.
 
-    ``queries`` has subsets of the queries, ``documents`` parts of the judged documents (empty if not asked for),
-    ``swap_rates`` how often pairs of systems change places, ``power`` how many pairs a test finds significantly
-    different; all by measure."""
+    ``queries`` are results for subsets of the queries, ``documents`` for parts of the judged documents (empty unless
+    requested), ``swap_rates`` for swaps of two systems, ``power`` for significant pairs; all by measure.
+    """
 
     asked: StabilityOptions
     queries: Mapping[str, tuple[SubsetStability, ...]]
@@ -184,16 +181,16 @@ class StabilityReport(ScoreReport):
 
     @property
     def first(self) -> ScoreMatrix:
-        """The matrix of the first measure: systems and queries are the same in all."""
+        """The matrix of the first measure; systems and queries are the same in all."""
         return next(iter(self.matrices.values()))
 
     def page(self, places: int = 4) -> Page:
-        """Sentences by measure, the order on parts of queries and documents, swaps, and discriminative power."""
+        """Return sentences by measure, results for parts of queries and documents, swaps, and discriminative power."""
         first, swaps, power = self.first, next(iter(self.swap_rates.values())), next(iter(self.power.values()))
         systems, queries = count_of(len(first.systems), "system"), units(len(first.queries), self.unit)
-        begin = f"How far the order of {systems} on {queries} can be relied upon, by {', '.join(self.matrices)}."
+        begin = f"Stability of the order of {systems} on {queries} by {', '.join(self.matrices)}."
         parts: list[Table | Chart | str] = [begin]
-        for measure in list(self.matrices)[:_MOST_TOLD]:
+        for measure in list(self.matrices)[:_MOST_LISTED]:
             parts.append(f"{measure}: {' '.join(_stability_sentences(self, measure, places))}")
         parts.append(_subset_table(self, places))
         columns = (
@@ -201,30 +198,30 @@ class StabilityReport(ScoreReport):
             Column("difference needed", "number", places, get=lambda row: row[1].difference_for(self.asked.swaps)),
         )
         notes = (
-            f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(self.unit)}, "
-            f"systems within {100 * swaps.fuzziness:g}% of the higher mean are tied (fuzziness); else the rarer order "
-            "is the error",
-            f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * self.asked.swaps:g}% of the "
-            f"pairs that differ so on one set stand the other way round on another; takes {LEAST_SYSTEMS} systems, and "
-            f"{LEAST_COMPARISONS} comparisons at a difference",
+            f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of {plural_of(self.unit)}; systems "
+            f"within {100 * swaps.fuzziness:g}% of the higher mean are tied (fuzziness), otherwise the less frequent "
+            "order is the error",
+            "difference needed (Voorhees & Buckley 2002): of pairs with at least this difference on one set, at most "
+            f"{100 * self.asked.swaps:g}% are reversed on another; requires at least {LEAST_SYSTEMS} systems, and "
+            f"{LEAST_COMPARISONS} comparisons per difference",
         )
         parts.append(Table.of(columns, self.swap_rates.items(), title="Swaps of two systems", notes=notes))
         if any(each.comparisons for found in self.swap_rates.values() for each in found.bins):
             lines = []
             for measure, found in self.swap_rates.items():
                 known = [each for each in found.bins if each.rate is not None]
-                # The open bin has no middle, and is left out unless there is no other.
+                # The open bin has no midpoint and is omitted unless it is the only one.
                 known = [each for each in known if math.isfinite(each.high)] or known
                 middles = ((each.low + each.high) / 2 if math.isfinite(each.high) else each.low for each in known)
                 lines.append(Line(measure, tuple(middles), tuple(100 * (each.rate or 0.0) for each in known)))
-            sets = f"Two sets of {units(swaps.queries, self.unit)} without a common one"
+            sets = f"Two disjoint sets of {units(swaps.queries, self.unit)}"
             plot = Plot(
-                "Swaps by the difference of two systems",
+                "Swaps by difference between two systems",
                 Axis(f"difference on one set of {plural_of(self.unit)}", 0.0),
-                Axis("swaps on another set (per cent)", 0.0),
+                Axis("swaps on another set (%)", 0.0),
                 tuple(lines),
                 rules=(Rule(percent_text(self.asked.swaps), y=100 * self.asked.swaps),),
-                caption=f"{sets}, {count_of(swaps.draws, 'draw')}.",
+                caption=f"{sets}, {count_of(swaps.draws, 'resample')}.",
             )
             parts.append(plot)
         columns = (
@@ -232,12 +229,12 @@ class StabilityReport(ScoreReport):
             *head(f"share % ← 1.share | threshold .{places} ← 1.threshold", none="none"),
         )
         notes = (
-            f"significant: p <= {number_text(power.alpha)}, by definition (Sakai 2006) not corrected for the number of "
-            "pairs: it compares measures, and says of no single pair that it differs",
-            "threshold: the smallest difference of means from which on every pair is significantly different",
+            f"significant: p <= {number_text(power.alpha)}, by definition (Sakai 2006) not corrected for multiple "
+            "tests: it compares measures and does not show that any single pair differs",
+            "threshold: every pair with at least this difference between means is significantly different",
         )
         parts.append(Table.of(columns, self.power.items(), title="Discriminative power", notes=notes))
-        if len(first.systems) > 2:  # one pair alone makes no curve
+        if len(first.systems) > 2:  # a single pair makes no curve
             count = min(power.pairs, _MOST_POINTS)
             ranks = sorted({round(i * (power.pairs - 1) / max(1, count - 1)) for i in range(count)})
             x = tuple(float(i + 1) for i in ranks)
@@ -252,7 +249,7 @@ class StabilityReport(ScoreReport):
                 Axis(f"p ({power.test})", _LEAST_P if least <= _LEAST_P else None, 1.0, is_log=True),
                 curves,
                 rules=(Rule(number_text(power.alpha), y=power.alpha),),
-                caption=f"Not corrected for the number of pairs. A p below {_LEAST_P:g} stands at the lower end.",
+                caption=f"Not corrected for multiple tests. A p below {_LEAST_P:g} is drawn at the lower end.",
             )
             parts.append(plot)
         columns = (
@@ -285,12 +282,12 @@ class StabilityReport(ScoreReport):
 @warns
 @question(StabilityOptions)
 def assess_stability(asked: StabilityOptions) -> StabilityReport:
-    """Whether the order of systems would be the same on other queries: subsets, swap rates, discriminative power.
+    """Test whether the order of systems is stable on other queries: subsets, swap rates, discriminative power.
 
-    ``topics`` takes the ``first`` or ``random`` queries for subsets of the given ``shares``; first by number where all
-    ids are whole numbers, else in byte order. Swap rates are over sets of ``set_size`` queries (half of all unless
-    given); ``fuzziness`` is the share of the higher mean below which two systems are tied. ``documents`` also scores
-    the runs of evaluations again with parts of their judgments, as :func:`gainful.assess_documents` does.
+    ``topics`` takes the ``first`` or ``random`` queries for subsets of the given ``shares``; first by number if all IDs
+    are whole numbers, otherwise by ID. Swap rates are over sets of ``set_size`` queries (by default, half of all);
+    ``fuzziness`` is the difference, as a share of the higher mean, below which two systems are tied. ``documents`` also
+    scores the runs with parts of their judgments, as :func:`gainful.assess_documents` does.
 
     >>> matrix = ScoreMatrix.of("P@5", {"a": [0.4, 0.6, 0.4, 0.6], "b": [0.2, 0.4, 0.4, 0.2], "c": [0, 0.2, 0, 0]})
     >>> report = assess_stability(matrix, draws=10)
@@ -299,31 +296,31 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
     """
     check_alpha(asked.alpha)
     if not asked.shares:
-        raise UsageError("shares: expected at least one, found none")
+        raise UsageError("shares: at least one is required")
     if not 0 < asked.swaps < 1:
         raise UsageError(f"swaps: expected a rate between 0 and 1, found {asked.swaps:g}")
     if asked.document_draws is not None and not asked.documents:
-        raise UsageError(f"{option('document_draws')}: has no meaning without documents")
+        raise UsageError(f"{option('document_draws')}: needs documents")
     scores = Scores.of(asked.scores).on_common()
     matrices = scores.matrices
     check_size(list(matrices.values()), queries=2)
     first = next(iter(matrices.values()))
     half = len(first.queries) // 2
     if asked.set_size is not None and not 1 <= asked.set_size <= half:
-        two_fit = f"so that two sets fit into all {plural_of(first.unit)}"
+        two_fit = f"at most half of all {plural_of(first.unit)}"
         raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {asked.set_size}")
     documents: dict[str, DocumentStability] = {}
     if asked.documents:
         sources = {name: each.sources for name, each in scores.evaluations.items() if each.sources is not None}
         if not sources or len(sources) < len(scores.evaluations):
             raise UsageError(
-                f"{option('documents')}: expected judgments and runs to score again, found scores alone",
-                "existing scores cannot be made again with fewer judgments",
+                f"{option('documents')}: existing scores cannot be computed again with fewer judgments",
+                "give judgments and runs instead",
             )
         runs = {name: source.run for name, source in sources.items() if source.run is not None}
         for name in sources:
             if name not in runs:
-                raise UsageError(f"documents: expected runs that can be read twice, found '{name}', which is a stream")
+                raise UsageError(f"documents: run '{name}' is a stream and cannot be read twice")
         documents = assess_documents(
             next(iter(sources.values())).judged,
             runs,
@@ -341,7 +338,7 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
     for name, matrix in matrices.items():
         values = upward(matrix)
         ordered = values[order_of_topics(matrix.queries)[0]] if asked.topics == "first" else values
-        # Bins of 0.01 for scores up to 1; of scores beyond, as many that are larger by a power of 10.
+        # Bins of 0.01 for scores up to 1, multiplied by a power of 10 for larger scores.
         largest = float(abs(values).max())
         unit = 10.0 ** math.ceil(math.log10(largest)) if largest > 1 else 1.0
         bins = tuple(edge * unit for edge in BINS)
@@ -358,10 +355,10 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
 
 
 class Thinning:
-    """Judgments of which some are left out, at random: a pair of query and document is kept or not for all systems.
+    """Random parts of judgments: a pair of query and document is kept or dropped for all systems.
 
-    What is kept depends on the ids and the seed, not on the order of the judgments; all rows of a pair (judges,
-    sub-topics) go together, and every query stays judged, if need be with nothing.
+    The choice depends on the IDs and the seed, not on the order of the judgments; all rows of a pair (judges,
+    sub-topics) stay together, and every query stays judged, even without documents.
 
     >>> thinning = Thinning(Qrels.from_dict({"q": {f"d{i}": 1 for i in range(100)}}))
     >>> part, other = thinning.parts(0.5)
@@ -377,9 +374,9 @@ class Thinning:
         self._pair: Ints = np.array([place[key] for key in keys], np.int64)
 
     def parts(self, share: float, *, draw: int = 0, seed: int = 0) -> tuple[Qrels, Qrels | None]:
-        """Judgments with each pair kept with chance ``share``, and others, as many, with none of these.
+        """Return judgments with each pair kept with probability ``share``, and a disjoint part of the same size.
 
-        The second is None where two such parts do not fit into the whole. A larger share keeps what a smaller one does.
+        The second part is None if two do not fit into the whole. A larger share includes a smaller one.
         """
         if not 0 < share <= 1:
             raise UsageError(f"share: expected a number above 0 and up to 1, found {share!r}")
@@ -388,7 +385,7 @@ class Thinning:
         return self.qrels.take(np.flatnonzero(chance < share)), self.qrels.take(others) if 2 * share <= 1 else None
 
 
-_MOST_TOLD = 6
+_MOST_LISTED = 6
 
 
 def _stability_sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
@@ -401,7 +398,7 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
     if found.part_whole is not None:
         halves.append(f"{found.part_whole.mean:.{places}f} with all {all_units} (part-whole, inflated)")
     agreement = ", ".join(halves) + (", on average" if is_random else "")
-    agreement = f"{agreement}; 1 is the same order" if halves else "undefined, because all systems score alike"
+    agreement = f"{agreement}; 1 is the same order" if halves else "undefined, because all systems are tied"
     sizes = f"({found.size:,.0f} of {len(report.first.queries):,})"
     yield f"The order on {part} {sizes} has {SYMMETRIC[report.asked.coefficient].title} {agreement}."
     swaps = report.swap_rates[measure]
@@ -410,12 +407,12 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
     if not any(each.comparisons for each in swaps.bins):
         yield f"No two systems differ on any set of {units(swaps.queries, report.unit)}."
     elif swaps.systems < LEAST_SYSTEMS:
-        few = f"takes at least {LEAST_SYSTEMS} systems to tell, found {swaps.systems}"
-        yield f"How far apart systems have to be for at most {rate} swaps {few}."
+        few = f"requires at least {LEAST_SYSTEMS} systems, found {swaps.systems}"
+        yield f"The difference needed for at most {rate} swaps {few}."
     elif needed is None:
         yield f"No difference is large enough for at most {rate} swaps {between}."
     elif needed == 0:
-        yield f"Whatever their difference, systems swap in at most {rate} of cases {between}."
+        yield f"Systems with any difference swap in at most {rate} of cases {between}."
     else:
         yield f"Systems that differ by {needed:.4g} or more swap in at most {rate} of cases {between}."
     power = report.power[measure]
@@ -426,7 +423,7 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
 
 
 def _subset_table(report: StabilityReport, places: int) -> Table:
-    """Rows by measure and part, as Table 4 of Della Mea and Mizzaro (2004) has them."""
+    """Return rows by measure and part, as in Table 4 of Della Mea and Mizzaro (2004)."""
     names = ("part-whole", "part-whole sd", "split-half", "split-half sd")
     columns = (
         *head(["measure", "of", "part", "size .0", *(f"{name} .{places}" for name in names)]),
@@ -444,7 +441,7 @@ def _subset_table(report: StabilityReport, places: int) -> Table:
             whole, half = (
                 (s.mean, s.sd if s.draws > 1 else None, s.lowest, s.highest, s.undefined) if s else [None] * 5
                 for s in (found.part_whole, found.split_half)
-            )  # one draw has no spread
+            )  # a single draw has no standard deviation
             draws = next((s.draws for s in (found.part_whole, found.split_half) if s), 0)
             numbers = (found.size, *whole[:2], *half[:2], *whole[2:4], *half[2:4], draws, whole[4], half[4])
             rows.append((measure, of, f"{which} {100 * found.share:g}%", *numbers))
@@ -452,19 +449,19 @@ def _subset_table(report: StabilityReport, places: int) -> Table:
             rows.append((measure, "documents", only.part, None, only.value, *[None] * (len(columns) - 5)))
     notes = [
         f"{SYMMETRIC[report.asked.coefficient].title} of the systems' means",
-        "part-whole: the order on the part and on the whole that it is a part of; that is inflated, because the two "
-        f"share their data, and says nothing about other {all_units} or documents",
-        "split-half: the order on the part and on another one of the same size that has nothing in common with it",
+        "part-whole: agreement between a part and the whole that contains it; inflated, because they "
+        f"share data, and not informative about other {all_units} or documents",
+        "split-half: agreement between two disjoint parts of the same size",
     ]
     if any(row[6] is None for row in rows):
-        notes.append("-: no two such parts fit into the whole, or there is one comparison only")
+        notes.append("-: two such parts do not fit into the whole, or there is a single comparison")
     if report.asked.topics == "first":
-        by = "number" if order_of_topics(report.first.queries)[1] else "the byte order of their ids"
+        by = "number" if order_of_topics(report.first.queries)[1] else "byte order of their IDs"
         notes.append(f"first: {all_units} by {by}")
     if report.documents:
         notes.append(
-            "documents: judged pairs of query and document, others being unjudged; retrieved only, relevant only: the "
-            "measure over these documents, against the measure itself"
+            "documents: judged pairs of query and document, all others unjudged; retrieved only, relevant only: the "
+            "measure over these documents, compared with the measure itself"
         )
     title = f"The order on parts of the {all_units}{' and of the judged documents' if report.documents else ''}"
     return Table(columns, tuple(rows), title, tuple(notes))

@@ -1,5 +1,4 @@
-"""Which conventions reproduce reported numbers, the simplest first: the search over all combinations with few
-departures, what they give, and the page that says which of them lead to a figure."""
+"""Search for the conventions that reproduce reported numbers, simplest first, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -47,16 +46,16 @@ from gainful.tasks.whydiff.settings import (
     usual_divisor,
 )
 
-#: A figure may be off by this, relative to 1 or to itself, beyond what its last digit leaves open.
+#: Numerical tolerance for a reported number, relative to max(1, value), in addition to its rounding.
 _NOISE = 1e-9
 
-_PER_CENT = re.compile(r"(.*\S)\s*%")
+_PERCENTAGE = re.compile(r"(.*\S)\s*%")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that somebody reported. Its text says how precise it is: 0.785 is anything that rounds to that.
+    """A reported number. The digits of its text give its precision: 0.785 is any value that rounds to 0.785.
 
     >>> Figure.of("theirs", "0.785").holds(0.78463), Figure.of("theirs", "0.7850").holds(0.78463)
     (True, False)
@@ -67,14 +66,14 @@ class Figure:
 
     @classmethod
     def of(cls, name: str, given: float | str) -> Figure:
-        """A figure from its text, or from a number, which is as precise as it prints."""
+        """Read a figure from its text, or from a number, which has the precision of its repr."""
         what, text = for_asker(f"--{name}", name), str(given).strip()
-        # Who writes a per cent or a decimal comma is told how to write it here.
-        per_cent = _PER_CENT.fullmatch(text) if isinstance(given, str) else None
-        number = per_cent[1] if per_cent else text
+        # Percentages and decimal commas are refused with a hint that shows the right spelling.
+        percentage = _PERCENTAGE.fullmatch(text) if isinstance(given, str) else None
+        number = percentage[1] if percentage else text
         number = number.replace(",", ".") if _WITH_COMMA.fullmatch(number) else number
         if number != text and NUMBER.fullmatch(number):
-            wanted = Decimal(number).scaleb(-2 if per_cent else 0)
+            wanted = Decimal(number).scaleb(-2 if percentage else 0)
             raise UsageError(f"{what}: expected a number, found '{text}'", f"write {wanted:f}")
         value = read_number(given, what)
         return cls(name, text if NUMBER.fullmatch(text) else str(value))
@@ -85,7 +84,6 @@ class Figure:
 
     @cached_property
     def _exponent(self) -> int:
-        """The power of ten of its last digit."""
         return int(Decimal(self.text).as_tuple().exponent)
 
     @property
@@ -94,15 +92,15 @@ class Figure:
 
     @cached_property
     def _room(self) -> float:
-        """The distance of what rounds to the figure: half a unit of the last digit, and a little noise."""
+        """The tolerance: half a unit of the last digit, plus numerical noise."""
         return 0.5 * 10.0**self._exponent + _NOISE * max(1.0, abs(self.value))
 
     def as_share(self) -> Figure:
-        """The figure read as a per cent: 46.4 is 0.464."""
+        """Return the figure read as a percentage: 46.4 is 0.464."""
         return Figure(self.name, format(Decimal(self.text).scaleb(-2), "f"))
 
     def cuts(self, value: float) -> bool:
-        """Whether the figure is the first digits of a value, the rest cut off."""
+        """Whether the figure is a value truncated instead of rounded."""
         unit = 10.0**self._exponent
         return math.floor(value / unit + _NOISE) == round(self.value / unit)
 
@@ -117,11 +115,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to compute the measure: the value of every dimension, and what the data say of it.
+    """One way to compute the measure: the value of each dimension, and known tools and papers that use it.
 
-    ``departed`` are the dimensions in which it leaves the start, ``dialects`` the tools and papers that compute it so,
-    as far as these data show (``with`` what those who use them choose); ``alike`` has for a dimension the other values
-    that would make no difference, ``instead`` other combinations, as simple, that give the same for every query.
+    ``departed`` are the dimensions changed from the start, ``dialects`` the tools and papers that give the same on
+    these data (``with`` the choices that they leave to their users), ``alike`` the values that change nothing, by
+    dimension, and ``instead`` other equally simple combinations with the same score for every query.
     """
 
     value: float
@@ -133,16 +131,16 @@ class Way:
 
     @property
     def departures(self) -> str:
-        """The values in which it leaves the start, as people read them."""
-        return ", ".join(f"{name}={self.settings[name]}" for name in self.departed) or "no departure"
+        """The changes from the start, as text."""
+        return ", ".join(f"{name}={self.settings[name]}" for name in self.departed) or "none"
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A figure and the ways that reproduce it, the simplest first; where there is none, the nearest.
+    """A figure and the ways that reproduce it, simplest first; if there are none, the nearest.
 
-    ``found`` counts all the ways that give different scores and reproduce the figure; some may not be listed.
-    ``outside`` are the measure's bounds where the figure lies outside them; ``per_cent`` is how it is read then.
+    ``found`` counts all ways with different scores that reproduce the figure, including those not listed. ``outside``
+    are the measure's bounds if the figure lies outside them; ``per_cent`` is then the figure read as a percentage.
     """
 
     figure: Figure
@@ -157,26 +155,26 @@ class Explained:
 
     @property
     def read_as(self) -> Figure:
-        """The figure that the ways are compared with."""
+        """The figure to compare with."""
         return self.per_cent or self.figure
 
 
-#: One value, by its place, for every dimension; 0 is where the search starts.
+#: The index of one value per dimension; 0 is the start.
 Combination: TypeAlias = tuple[int, ...]
 
-#: Scores whose difference is not larger than this, relative to 1 or to themselves, differ by rounding only.
+#: Scores whose difference is at most this, relative to max(1, score), differ by rounding only.
 _ROUNDING = 1e-11
 
-#: What stands for the score of a query that is left out; no formula gives it.
+#: Replaces the score of an omitted query; no formula gives it.
 _LEFT_OUT = -math.sqrt(3.0)
 
-#: So many formulas are computed together.
+#: Number of formulas computed together.
 _AT_ONCE = 64
 
 
 class Outcome(NamedTuple):
-    """What a combination gives: the aggregate, and a weighted sum of all queries' scores that is (but for rounding) the
-    same for two combinations only if they agree on every query."""
+    """The aggregate of a combination, and a weighted sum of its per-query scores, equal (except for rounding) for two
+    combinations only if all scores are equal."""
 
     value: float
     trace: float
@@ -186,22 +184,22 @@ class Outcome(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """Combinations that the data cannot tell apart, the simplest first."""
+    """Combinations with equal scores on these data, simplest first."""
 
     value: float
     members: tuple[Combination, ...]
 
 
 def simplicity(combination: Combination) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Sort key of combinations: few departures first, then likely ones, by the order of dimensions and values."""
+    """Return a sort key: fewest departures first, then the most likely, by the order of dimensions and values."""
     departures = tuple((i, place) for i, place in enumerate(combination) if place)
     return len(departures), departures
 
 
 class Search:
-    """Combinations of conventions on one run: what they give, and which of them lead to a figure.
+    """Combinations of conventions for one run: their outcomes, and those that reproduce a figure.
 
-    Each formula on the same lists is computed once, and so is each outcome.
+    Each formula on the same lists, and each outcome, is computed once.
     """
 
     def __init__(
@@ -236,7 +234,7 @@ class Search:
         return tuple(d.name for d, place in zip(self.dimensions, combination, strict=True) if place)
 
     def outcomes(self, wanted: Iterable[Combination]) -> dict[Combination, Outcome]:
-        """The outcomes of those combinations that make sense and leave a query to average over."""
+        """Return the outcomes of combinations that are consistent and leave at least one query."""
         wanted = list(dict.fromkeys(wanted))
         new = [combination for combination in wanted if combination not in self._known]
         self._progress.total += len(new)
@@ -253,7 +251,7 @@ class Search:
             self._progress.advance(1)
         self._progress.total += sum(map(len, formulas.values()))
         for lists, of_lists in formulas.items():
-            # A few at a time: as many as fit into memory together, and often enough to say how far it is.
+            # In batches, to limit memory and to update the progress.
             for first in range(0, len(of_lists), _AT_ONCE):
                 chosen = list(of_lists)[first : first + _AT_ONCE]
                 for formula, raw in zip(chosen, lists.scores(chosen), strict=True):
@@ -266,12 +264,12 @@ class Search:
         return {one: known for one in wanted if (known := self._known[one]) is not None}
 
     def _endings(self, raw: Floats) -> dict[tuple[str, str], Outcome]:
-        """The outcomes of raw scores, for every way to deal with missing and undefined ones."""
+        """Return the outcomes of raw scores for every treatment of missing and undefined scores."""
         answered, measure = self._lists.first.answered, self._measure
         found: dict[tuple[str, str], Outcome] = {}
         is_missing, is_undefined = not answered.all(), bool(np.isnan(raw[answered]).any())
         for missing, undefined in product(("zero", "skip"), ("zero", "skip", "one")):
-            # What does not occur makes no difference.
+            # Share the result if there are no missing or undefined scores.
             same = (missing if is_missing else "zero", undefined if is_undefined else "zero")
             if same not in found:
                 values = settled(raw, answered, measure, missing, undefined)
@@ -283,11 +281,11 @@ class Search:
         return found
 
     def try_all(self, departures: int) -> None:
-        """Computes every combination with so many departures, and the dialects, however many they have."""
+        """Compute every combination with at most this many departures, and all dialects."""
         tried = self.outcomes([*self._near(departures), *(one for each in self._dialects for one in self._used(each))])
         far = [combination for combination in tried if len(self._departed(combination)) > departures]
         self.tried = {**tried, **self._trimmed(far)}
-        # Combinations that agree on every query, together.
+        # Group combinations that agree on every query.
         groups: list[list[Combination]] = []
         for one in sorted(self.tried, key=lambda combination: self.tried[combination].trace):
             if not groups or not self.tried[groups[-1][-1]].is_like(self.tried[one]):
@@ -297,7 +295,6 @@ class Search:
         self.clusters = [Cluster(self.tried[members[0]].value, members) for members in ordered]
 
     def _near(self, departures: int) -> Iterator[Combination]:
-        """Every combination with at most so many departures, those with fewer first."""
         for count in range(min(departures, len(self.dimensions)) + 1):
             for changed in combinations(range(len(self.dimensions)), count):
                 for places in product(*(range(1, len(self.dimensions[i].values)) for i in changed)):
@@ -305,7 +302,7 @@ class Search:
                     yield tuple(at.get(i, 0) for i in range(len(self.dimensions)))
 
     def _used(self, dialect: Dialect) -> Iterator[Combination]:
-        """The ways in which a dialect is used: all that it has itself, and in what it leaves open at most one step."""
+        """Yield a dialect's own settings, each also with one change in a dimension that it leaves open."""
         if self._adopted(dialect, self._start) is None:
             return
         own: list[Sequence[int]] = []
@@ -320,7 +317,7 @@ class Search:
                     yield from _with_others(combination, i, range(1, len(dimension.values)))
 
     def _adopted(self, dialect: Dialect, combination: Combination) -> Combination | None:
-        """The combination with what a dialect has otherwise put right; None where it has what is not searched here."""
+        """Return the combination with a dialect's settings; None if one of them is not among the values searched."""
         places = list(combination)
         for i, dimension in enumerate(self.dimensions):
             allowed = dialect.values.get(dimension.name)
@@ -332,7 +329,7 @@ class Search:
         return tuple(places)
 
     def _trimmed(self, found: Sequence[Combination]) -> dict[Combination, Outcome]:
-        """The same combinations without the departures that make no difference on these data."""
+        """Return the combinations without the departures that change nothing on these data."""
         trimmed: dict[Combination, Outcome] = {}
         while found:
             shorter = {
@@ -351,7 +348,7 @@ class Search:
         return trimmed
 
     def of_dialects(self) -> list[Way]:
-        """What the dialects give, those together that do the same as far as it makes a difference."""
+        """Return one way per distinct result of the dialects, with all dialects that give it."""
         names: dict[Combination, list[str]] = {}
         for dialect in self._dialects:
             adopted = self._adopted(dialect, self._start)
@@ -365,7 +362,7 @@ class Search:
         ]
 
     def explained(self, figure: Figure, most: int, bounds: tuple[float, float] | None) -> Explained:
-        """The ways that reproduce a figure, or else the nearest; what cannot be is read as a per cent."""
+        """Explain a figure; one outside the bounds is read as a percentage."""
         is_reached = any(figure.holds(cluster.value) for cluster in self.clusters)
         if bounds is None or is_reached or figure.is_within(bounds):
             return Explained(figure, *self._ways(figure, most))
@@ -375,13 +372,13 @@ class Search:
         return Explained(figure, *self._ways(share, most), bounds, share)
 
     def _ways(self, figure: Figure, most: int) -> tuple[int, tuple[Way, ...]]:
-        """How many ways reproduce a figure, and the simplest of them; where there is none, the nearest."""
+        """Return the number of ways that reproduce a figure, and the simplest; if there are none, the nearest."""
         matching = [cluster for cluster in self.clusters if figure.holds(cluster.value)]
         nearest = sorted(self.clusters, key=lambda each: (abs(each.value - figure.value), simplicity(each.members[0])))
         named = self._dialects_of([cluster.members[0] for cluster in matching or nearest[:most]])
 
         def rank(cluster: Cluster) -> tuple[object, ...]:
-            """What a known tool does by itself is one choice, however many departures it has."""
+            """Return a sort key that counts a known tool's settings as one choice."""
             simplest = cluster.members[0]
             changed = self._departed(simplest)
             choices = (1 + sum(map(dialect.leaves_open, changed)) for dialect in named[simplest])
@@ -391,7 +388,7 @@ class Search:
         return len(matching), tuple(self._way(cluster, named[cluster.members[0]]) for cluster in chosen[:most])
 
     def _dialects_of(self, combinations: Sequence[Combination]) -> dict[Combination, list[Dialect]]:
-        """The dialects that give the same as each combination, unless all that it changes is left to their users."""
+        """Return the dialects that give the same as each combination, unless it only changes what they leave open."""
         adopted = [
             (one, dialect, other)
             for one, dialect in product(combinations, self._dialects)
@@ -409,15 +406,15 @@ class Search:
     def _way(self, cluster: Cluster, dialects: Iterable[Dialect]) -> Way:
         simplest, *others = cluster.members
         settings, changed = self.settings(simplest), self._departed(simplest)
-        beside = {
+        single_changes = {
             other: dimension.name
             for i, dimension in enumerate(self.dimensions)
             for other in _with_others(simplest, i, range(len(dimension.values)))
             if other != simplest
         }
-        neighbours = self.outcomes([simplest, *beside])
+        neighbours = self.outcomes([simplest, *single_changes])
         same: dict[str, tuple[str, ...]] = {}
-        for other, name in beside.items():
+        for other, name in single_changes.items():
             if other in neighbours and neighbours[simplest].is_like(neighbours[other]):
                 same[name] = (*same.get(name, ()), self.settings(other)[name])
         instead = [
@@ -426,7 +423,7 @@ class Search:
             if len(self._departed(other)) == len(changed) and other not in neighbours
         ]
         names = []
-        for dialect in dialects:  # with the changes that it leaves to those who use it
+        for dialect in dialects:  # with the user's choices
             chosen = [f"{name}={settings[name]}" for name in changed if dialect.leaves_open(name)]
             names.append(f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name)
         return Way(cluster.value, settings, changed, tuple(dict.fromkeys(names)), same, tuple(instead))
@@ -438,27 +435,27 @@ def _with_others(combination: Combination, i: int, places: Iterable[int]) -> Ite
 
 @dataclass(frozen=True)
 class Findings(Showable):
-    """What a search over conventions found: where it started, what it tried, and each figure explained."""
+    """Result of a search over conventions: its start, the combinations tried, and the explanation of each figure."""
 
     measure: Measure
     policy: Policy
     query: str | None
-    scale: float | None  # the highest grade there can be, where none reaches it
-    start: float | None  # what the measure gives where the search starts
+    scale: float | None  # the highest possible grade, if no judgment has it
+    start: float | None  # the measure's value at the start
     dimensions: tuple[Dimension, ...]
     tried: int  # combinations
-    different: int  # of which so many give different scores
+    different: int  # number of different results
     figures: tuple[Explained, ...]
 
-    # A dataclass would otherwise print itself where people want to see the page.
+    # Otherwise dataclass would define __str__.
     __str__ = Showable.__str__
 
     def page(self) -> Page:
-        """A table of the ways to each figure, what its words mean, and a conclusion."""
+        """Return the table of ways, the meaning of its terms, and the conclusions."""
         of_query = "" if self.query is None else f" of query {printable(self.query)}"
         value = "has no value" if self.start is None else f"is {self.start:.6g}"
         parts: list[Table | str] = [
-            f"{self.measure}{of_query} {value} where the search starts. {count_of(self.tried, 'combination')} of "
+            f"{self.measure}{of_query} {value} at the start. {count_of(self.tried, 'combination')} of "
             f"conventions give {count_of(self.different, 'different result')}.",
             self._table(),
         ]
@@ -468,28 +465,27 @@ class Findings(Showable):
             alike = [name for name, values in undecided.items() if len(values) == counts[name]]
             partly = [f"{name} ({', '.join(values)})" for name, values in undecided.items() if name not in alike]
             wholly = [f"all values of {', '.join(alike)}"] if alike else []
-            parts.append(f"The data do not decide between: {'; '.join([*wholly, *partly])}.")
+            parts.append(f"The data do not distinguish: {'; '.join([*wholly, *partly])}.")
         conclusions = [_conclusion(self, each, undecided) for each in self.figures]
         if len(self.figures) == 2 and self.reproduced:
             one, other = (each.ways[0].settings for each in self.figures)
             listed = ", ".join(f"{name} ({one[name]}, {other[name]})" for name in one if one[name] != other[name])
-            same = "They do not differ: the same conventions give both."
-            conclusions.append(f"They differ in: {listed}." if listed else same)
+            same = "The same conventions give both figures."
+            conclusions.append(f"The figures differ in: {listed}." if listed else same)
         parts.append("\n".join(conclusions))
         start = {dimension.name: dimension.values[0] for dimension in self.dimensions}
         header = {"measure": str(self.measure), "query": self.query, "start": start, "value": self.start}
         return Page("whydiff", tuple(parts), header=header)
 
     def _table(self) -> Table:
-        """A row for each way to a figure; below it what the departures mean."""
         places = min(_MOST_PLACES, max(4, *(each.read_as.places + 2 for each in self.figures)))
         rows = [(each, way) for each in self.figures for way in each.ways]
         columns = (
-            Column("figure", get=lambda row: row[0].figure.name),
+            Column("source", get=lambda row: row[0].figure.name),
             Column("reported", get=lambda row: row[0].figure.text + ("" if row[0].per_cent is None else "%")),
             Column("value", "number", places, get=lambda row: row[1].value),
             Column("off by", "number", places, get=lambda row: row[1].value - row[0].read_as.value),
-            Column("departures", "count", get=lambda row: len(row[1].departed)),
+            Column("changes", "count", get=lambda row: len(row[1].departed)),
             Column("conventions", get=lambda row: row[1].departures),
             Column("known as", none="", get=lambda row: ", ".join(row[1].dialects) or None),
         )
@@ -498,11 +494,10 @@ class Findings(Showable):
         for each in self.figures:
             if each.found > len(each.ways):
                 more = count_of(each.found - len(each.ways), "more way")
-                notes.append(f"{each.figure.name}: {more} to {each.figure.text}")
+                notes.append(f"{each.figure.name}: {more} to obtain {each.figure.text}")
         return Table.of(columns, rows, notes=tuple(notes))
 
     def _undecided(self) -> dict[str, list[str]]:
-        """The values between which no figure can decide, by dimension."""
         ways = [each.ways[0] for each in self.figures]
         found = {}
         for dimension in self.dimensions:
@@ -513,20 +508,20 @@ class Findings(Showable):
 
     @property
     def reproduced(self) -> bool:
-        """Whether every figure is."""
+        """Whether every figure is reproduced."""
         return all(explained.reproduced for explained in self.figures)
 
 
 @question(ConventionOptions)
 def find_conventions(asked: ConventionOptions) -> Findings:
-    """Which conventions turn this run into these figures.
+    """Find the conventions that give the reported figures for a run.
 
     The search starts from ``measure`` and ``policy`` and tries everything that differs from them in at most
-    ``departures`` dimensions, and what the known tools do. ``figures`` are by name; a text such as ``"0.785"`` says by
-    its digits how precise it is. One outside the bounds of the measure is tried as a per cent. Figures are aggregates
-    over queries, or with ``query`` that query's scores. At most ``most`` ways to a figure are returned, those with the
-    fewest departures first (a known tool's conventions count as one, because choosing the tool is one choice), then the
-    likely ones; where no way leads to the figure, the nearest.
+    ``departures`` dimensions, and known tools' conventions. ``figures`` are by name; the digits of a text such as
+    ``"0.785"`` give its precision. A figure outside the measure's bounds is tried as a percentage. Figures are
+    aggregates over queries, or with ``query`` that query's scores. At most ``most`` ways are returned per figure: those
+    with the fewest departures first (a known tool's conventions count as one choice), then the most likely; if no way
+    reproduces the figure, the nearest.
 
     >>> judgments = {"q": {"d1": 3, "d2": 2, "d3": 3, "d4": 0, "d5": 1, "d6": 2, "d7": 3, "d8": 2}}
     >>> ranking = {"q": ["d1", "d2", "d3", "d4", "d5", "d6"]}
@@ -539,8 +534,8 @@ def find_conventions(asked: ConventionOptions) -> Findings:
         raise UsageError(f"figures: expected numbers by name, found {figures!r}", 'give it a name: {"theirs": "0.785"}')
     if not figures:
         raise UsageError(
-            for_asker("expected --mine, --theirs or both, found neither", "figures: expected at least one, found none"),
-            for_asker("give a number as it was reported: --theirs 0.785", 'for example {"theirs": "0.785"}'),
+            for_asker("--mine, --theirs or both are required", "figures: at least one is required"),
+            for_asker("give the number as reported: --theirs 0.785", 'for example {"theirs": "0.785"}'),
         )
     wanted = [Figure.of(name, given) for name, given in figures.items()]
     measure, started, judgments = parse(asked.measure), Policy.of(asked.policy), Qrels.of(asked.qrels)
@@ -551,8 +546,8 @@ def find_conventions(asked: ConventionOptions) -> Findings:
     )
     search.try_all(asked.departures)
     if not search.tried:
-        raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
-    # A sum over queries has other bounds than its terms.
+        raise InputError(f"{judgments.name}: {measure} is undefined on these data under all conventions")
+    # Sums over queries are not limited by the bounds of their terms.
     bounds = measure.bounds if measure.aggregate != "sum" or identifier is not None else None
     return Findings(
         measure,
@@ -570,7 +565,7 @@ def find_conventions(asked: ConventionOptions) -> Findings:
 def others_tables(
     explanation: Explanation, qrels: Qrels, runs: Mapping[str, Run], policy: Policy, places: int = 4
 ) -> Iterator[Table]:
-    """What the known tools and papers compute for the lists of an explained query, and what they do differently."""
+    """Yield what known tools and papers compute for an explained query's lists, and how they differ."""
     measure, query = explanation.measure, explanation.query
     if query is None or not any(dialect.computes(measure) for dialect in DIALECTS):
         return
@@ -578,9 +573,9 @@ def others_tables(
     columns = (
         Column("computed by", get=lambda way: ", ".join(way.dialects)),
         Column(str(measure), "number", places, get=lambda way: way.value),
-        Column("what is different", get=lambda way: "; ".join(meaning(n, way.settings[n]) for n in way.departed)),
+        Column("differences", get=lambda way: "; ".join(meaning(n, way.settings[n]) for n in way.departed)),
     )
-    note = "as their sources and papers say, as far as it makes a difference for this list"
+    note = "from the tools' sources and the papers; only differences that affect this list"
     for name, run in runs.items():
         alone = judgments_of(qrels, identifier), run.select([identifier])
         search = Search(*alone, measure, policy, threads=1, progress=Progress())
@@ -588,48 +583,46 @@ def others_tables(
         yield Table.of(columns, search.of_dialects(), title=title, notes=(note,))
 
 
-#: The most names of tools, combinations that do the same, and decimal places that are shown.
+#: Limits on the tools named, equivalent combinations listed, and decimal places shown.
 _MOST_NAMES, _MOST_INSTEAD, _MOST_PLACES = 3, 2, 15
 
 
 def _conclusion(findings: Findings, explained: Explained, undecided: Mapping[str, Sequence[str]]) -> str:
-    """How a figure came about, in a sentence or two."""
     figure, first = explained.read_as, explained.ways[0]
+    changes = first.departures if first.departed else "no changes"
     opening = f"{explained.figure.name} {explained.figure.text}"
     if explained.outside is not None:
         low, high = (number_text(bound) if math.isfinite(bound) else "" for bound in explained.outside)
         opening += f" lies outside {low}..{high}"
         if explained.per_cent is not None:
-            which = ", which is reproduced" if explained.reproduced else ""
-            opening += f"; as a per cent it is {explained.per_cent.text}{which}"
+            which = ", which can be reproduced" if explained.reproduced else ""
+            opening += f"; as a percentage it is {explained.per_cent.text}{which}"
     if not explained.reproduced:
         off = first.value - figure.value
-        cut = ", and the figure is its first digits, not rounded" if figure.cuts(first.value) else ""
-        text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({first.departures}){cut}"
+        cut = "; the figure is its first digits, truncated" if figure.cuts(first.value) else ""
+        text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({changes}){cut}"
         return f"{opening}: not reproduced; the nearest is {text}."
     tools = list(first.dialects)
     if len(tools) > _MOST_NAMES:
         rest = len(tools) - _MOST_NAMES + 1
         tools = [f"{', '.join(tools[: _MOST_NAMES - 1])} and {rest} more"]
-    text = f"{opening}: {first.departures}" + (f" (as {', '.join(tools)})." if tools else ".")
+    text = f"{opening}: {changes}" + (f" (as {', '.join(tools)})." if tools else ".")
     same = [f"{name}={'|'.join(values)}" for name, values in first.alike.items() if name not in undecided]
     for settings in first.instead[:_MOST_INSTEAD]:
         changed = [(name, value) for name, value in settings.items() if first.settings[name] != value]
         same.append(" with ".join(f"{name}={value}" for name, value in changed))
     text += f" The same with {' or '.join(same)}." if same else ""
-    # A run with duplicates is refused unless a choice is made, even if it is the one that the search starts from.
+    # A run with duplicates needs an explicit choice of duplicates, even at the start.
     printed = printing(findings, first.settings) if first.departed or "duplicates" in first.settings else None
     text += f" {printed}." if printed else ""
     if len(first.departed) > 1 and not tools:
-        text += (
-            f" With several departures it may be chance ({explained.found} of {findings.different} results round to "
-            f"{figure.text}); more digits would tell."
-        )
+        share = f"{explained.found} of {findings.different} results round to {figure.text}"
+        text += f" With several changes this may be a coincidence ({share}); more digits would decide."
     return text
 
 
 def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
-    """Which command prints the value of some settings; None where none offers them."""
+    """Return the command that prints the value of some settings; None if no command can."""
     measure, policy = findings.measure, findings.policy
     formula = Formula.of(measure, policy.recall_cut, *map(settings.get, DECIDE_FORMULA))
     if (formula.ideal, formula.divisor) != ("judged", usual_divisor(measure)):
@@ -637,7 +630,7 @@ def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
     try:
         changes = {choice.field: settings[choice.name] for choice in CHOICES if choice.name in settings}
         departures = policy.replace(**changes).differences()
-    except UsageError:  # only this search computes it
+    except UsageError:  # computed by this search only
         return None
     flags = [f"--{name} {value}" for name, value in departures.items() if name != "subtopics"]
     flags += ["--subtopics"] if policy.subtopics else []

@@ -1,12 +1,11 @@
-"""What two computations of the same measure can do differently, and what it gives.
+"""Dimensions in which two computations of a measure can differ, and the scores for given settings.
 
-Known tools and papers are dialects: the conventions that each has, as read from its source or its text. A dimension
-that is not mentioned is left to those who use the tool; several values are several ways in which it is used. Where
-nothing is said of the divisor, it is that of the measure.
+Known tools and papers are dialects: their conventions, read from their source or text. A dimension that is not listed
+is left to the user; several values are several ways to use the tool. The default divisor is the measure's.
 
 Scores are computed by the engine that `evaluate` uses. Most settings are choices of a :class:`Policy` or parameters of
-the measure. The few that nobody should choose are made of the engine's own inputs: judgments without the documents that
-a list misses, and grades that are gains already.
+the measure. The few that should not be chosen are modelled through the engine's inputs: judgments without the documents
+that a list misses, and grades that are already gains.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ from gainful.measures.precision import P, R
 from gainful.notation import number_text
 from gainful.policy import Policy
 
-#: Every dimension's values in the order in which they are likely, with what each means. The dimensions themselves stand
-#: in that order, too. Gains, discounts and relevance levels that are not listed here explain themselves.
+#: The meaning of every value; dimensions, and their values, are in descending order of likelihood. Gains, discounts and
+#: relevance levels that are not listed explain themselves.
 MEANINGS: Mapping[str, Mapping[str, str]] = {
     "gain": {
         "linear": "the gain is the grade",
@@ -48,35 +47,32 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "scaled": "the gain is grade / scale",
     },
     "ideal": {
-        "judged": "the ideal list is made of all judged documents and cut at k",
-        "retrieved": "the ideal list is made of the retrieved documents only",
-        "shown": "the ideal list is made of the first k retrieved documents only",
-        "uncut": "the ideal list is made of all judged documents and not cut at k",
+        "judged": "the ideal list contains all judged documents, cut at k",
+        "retrieved": "the ideal list contains retrieved documents only",
+        "shown": "the ideal list contains the first k retrieved documents only",
+        "uncut": "the ideal list contains all judged documents, not cut at k",
         "highest": "the ideal list has k documents of the highest gain",
     },
     "divisor": {
         "relevant": "divided by all relevant documents",
         "k": "divided by k",
-        "retrieved": "divided by what was found: of AP the relevant documents retrieved, of P min(k, retrieved)",
+        "retrieved": "AP divided by the relevant documents retrieved, P by min(k, retrieved)",
         "capped": "divided by min(relevant documents, k)",
     },
     "discount": {},
-    "missing": {
-        "zero": "a query that the run does not answer scores 0",
-        "skip": "a query that the run does not answer is left out",
-    },
+    "missing": {"zero": "unanswered queries score 0", "skip": "unanswered queries are omitted"},
     "undefined": {
-        "zero": "a query for which the formula divides by 0 scores 0",
-        "skip": "a query for which the formula divides by 0 is left out",
-        "one": "a query for which the formula divides by 0 scores 1",
+        "zero": "queries with division by 0 score 0",
+        "skip": "queries with division by 0 are omitted",
+        "one": "queries with division by 0 score 1",
     },
     "rel": {"none": "every grade above 0 is relevant"},
     "ties": {
-        "docid-desc": "equal scores are ordered by document id, descending",
-        "docid-asc": "equal scores are ordered by document id, ascending",
-        "input": "equal scores stay in the order of the input",
+        "docid-desc": "equal scores are ordered by document ID, descending",
+        "docid-asc": "equal scores are ordered by document ID, ascending",
+        "input": "equal scores stay in input order",
         "rank": "equal scores are ordered by the rank column",
-        "averaged": "documents of equal score share the mean of their gains",
+        "averaged": "documents with equal scores share the mean of their gains",
     },
     "unjudged": {
         "zero": "unjudged documents keep their ranks",
@@ -85,44 +81,44 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     "order": {
         "score": "lists are ordered by score",
         "rank": "lists are ordered by the rank column",
-        "input": "lists stay in the order of the input",
+        "input": "lists stay in input order",
     },
     "scores": {"float64": "scores are 64-bit floats", "float32": "scores are rounded to 32-bit floats"},
     "duplicates": {
-        "first": "of a document that is in a list twice the best ranked counts",
-        "last": "of a document that is in a list twice the last line counts",
+        "first": "the best rank of a duplicate document counts",
+        "last": "the last line of a duplicate document counts",
     },
-    "negative": {"judged": "a grade below 0 is a judgment", "unjudged": "a grade below 0 is no judgment"},
+    "negative": {"judged": "grades below 0 are judgments", "unjudged": "grades below 0 mean unjudged"},
     "recall-cut": {
-        "exact": "recall levels need as many documents as reach them",
-        "round": "recall levels are rounded to documents",
-        "ceil0.9": "recall levels are turned into documents by adding 0.9 and truncating",
+        "exact": "recall levels are compared exactly",
+        "round": "recall levels are rounded to whole documents",
+        "ceil0.9": "recall levels times relevant documents plus 0.9 are truncated",
     },
 }
 
-#: More levels than these are a continuum, not steps that somebody would draw the line at.
+#: With more levels, grades are treated as continuous, and thresholds are not searched.
 _MOST_LEVELS = 10
 
-#: An ideal list of documents that are not there is not made longer than this.
+#: Maximum length of an ideal list of hypothetical documents.
 _DEEPEST_IDEAL = 100_000
 
 _BASES: tuple[Base, ...] = (2.0, "e", 10.0)
 
 
 class Dimension(NamedTuple):
-    """Something that can be done in several ways. The first value is where the search starts."""
+    """A convention with several values. The first value is the start of the search."""
 
     name: str
     values: tuple[str, ...]
 
 
 def meaning(dimension: str, value: str) -> str:
-    """What a value says, in words."""
+    """Return the meaning of a value, in words."""
     known = MEANINGS[dimension].get(value)
     if known is not None:
         return known
     if dimension == "rel":
-        return f"only grades from {value} on count"
+        return f"only grades {value} and above count"
     if dimension == "discount":
         name, base = discount_of(value)
         based = f", b = {value_text(base)}" if " base " in value else ""
@@ -131,10 +127,10 @@ def meaning(dimension: str, value: str) -> str:
 
 
 def dimensions_for(measure: Measure, policy: Policy, graded: GradedRun, run: Run) -> tuple[Dimension, ...]:
-    """The dimensions that a measure has on some data; ``measure`` and ``policy`` are where the search starts."""
+    """Return the dimensions of a measure on some data; ``measure`` and ``policy`` are the start of the search."""
     levels = Judged(graded.judged.qrels, graded.policy.replace(negative="judged")).levels
     values = _of_measure(measure, levels)
-    # An error is no number: where it would be one, the search starts from what is common.
+    # "error" gives no number, so the search starts from the default instead.
     missing, undefined = (value.replace("error", "zero") for value in (policy.missing, policy.undefined))
     values |= {"missing": [missing, "zero", "skip"], "undefined": [undefined, "zero", "skip"]}
     if measure.bounds[1] == 1.0 and measure.better == "higher":
@@ -166,7 +162,7 @@ def _of_measure(measure: Measure, levels: Floats) -> dict[str, list[str]]:
         named = ["linear", "exp2", "binary", *([] if is_normalised(measure) else ["scaled"])]
         values["gain"] = [str(measure.gain)]  # type: ignore[attr-defined]
         for gain in named:
-            # exp2 cannot carry grades whose powers do not add up any more.
+            # exp2 refuses grades whose powers lose precision.
             with suppress(InputError):
                 Gain.of(gain).check(levels)
                 values["gain"].append(gain)
@@ -199,22 +195,22 @@ def _of_measure(measure: Measure, levels: Floats) -> dict[str, list[str]]:
 
 
 def usual_divisor(measure: Measure) -> str:
-    """What the measure itself divides by, as far as that is a dimension."""
+    """Return the measure's own divisor, if it has a choice."""
     return "k" if isinstance(measure, P) else "relevant"
 
 
 def is_cumulated(measure: Measure) -> bool:
-    """Whether a measure adds up gains, so that documents can share theirs."""
+    """Whether a measure adds gains, which tied documents can share."""
     return isinstance(measure, (CG, DCG, NCG, NDCG))
 
 
 def is_normalised(measure: Measure) -> bool:
-    """Whether a factor on all gains cancels out."""
+    """Whether a common factor of all gains cancels out."""
     return isinstance(measure, (NCG, NDCG))
 
 
 def discount_of(text: str) -> tuple[str, Base]:
-    """The discount and base that a value of that dimension stands for."""
+    """Return the discount and base of a value of that dimension."""
     name, _, base = text.partition(" base ")
     return name, read_base(base or "2")
 
@@ -223,15 +219,15 @@ Values = Mapping[str, tuple[str, ...]]
 
 
 def _of(**values: str) -> Values:
-    """Values from words: ``|`` separates them, ``_`` in a name stands for ``-``."""
+    """Return values from keywords: ``|`` separates values, ``_`` in a name becomes ``-``."""
     return {name.replace("_", "-"): tuple(text.split("|")) for name, text in values.items()}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A tool's or a paper's way to compute some measures: the values that a dimension can have there.
+    """The conventions of a tool or paper for some measures: allowed values by dimension.
 
-    ``measures`` are names, with ``@k`` where there is a cutoff. ``averages`` says whether ``average=ranks`` is in it.
+    ``measures`` are names, with ``@k`` if there is a cutoff. ``averages``: whether ``average=ranks`` is included.
     """
 
     name: str
@@ -241,7 +237,7 @@ class Dialect:
 
     @classmethod
     def of(cls, name: str, measures: str, *given: Values, averages: bool = False, **own: str) -> Dialect:
-        """A dialect of what others have, too, and of its own."""
+        """Return a dialect from shared settings and its own."""
         values = {dimension: allowed for each in (*given, _of(**own)) for dimension, allowed in each.items()}
         return cls(name, measures, values, averages)
 
@@ -252,25 +248,25 @@ class Dialect:
         return name in self.measures.split() and not by_level and (self.averages or not averages)
 
     def leaves_open(self, name: str) -> bool:
-        """Whether a dimension is up to those who use the tool."""
+        """Whether a dimension is left to the user."""
         return name not in self.values
 
 
 _NDCG = "nDCG nDCG@k"
 _GRADED = f"{_NDCG} DCG DCG@k"
 _TREC = f"{_NDCG} AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet"
-_TREC_EVAL_ITSELF = f"{_TREC} DCG"  # that it does not cut at k
+_TREC_EVAL_ITSELF = f"{_TREC} DCG"  # not cut at k
 _TREC_EVAL_NOW = "trec_eval 10.0"
 _RANX = f"{_GRADED} AP AP@k P@k R@k RR RR@k Rprec Success@k"
 
-#: What a formula without peculiarities does.
+#: The plain textbook formula.
 _PLAIN = _of(gain="linear", ideal="judged", discount="burges2005|burges2005 base 2", rel="none", unjudged="zero")
 _EXPONENTIAL = {**_PLAIN, **_of(gain="exp2")}
-#: Sorted by score, ties left as they come.
+#: Sorted by score; ties keep input order.
 _STABLE = _of(order="score", ties="input", scores="float64")
-#: What sees only the documents that it is handed: of a query without any it does not know, unless 0 is put in for it.
+#: Libraries that see only the documents passed to them: they skip an unanswered query unless the caller adds a 0.
 _LIST_ONLY = _of(ideal="retrieved", order="score", missing="skip|zero")
-#: What refuses a list that has a document twice; no combination of the search has this.
+#: Not a value of the search: the tool refuses lists with duplicates.
 _REFUSED = "refused"
 
 _TREC_EVAL = {
@@ -289,22 +285,22 @@ def _based(discount: str, bases: str) -> str:
 
 
 DIALECTS: tuple[Dialect, ...] = (
-    # trec_eval 9.0.8 leaves unanswered queries out unless -c is given; 10.0 without -c ends with an error there, so its
-    # numbers are over all of them. pytrec_eval bundles 9.0.8 and answers for queries that are in both.
+    # trec_eval 9.0.8 omits unanswered queries without -c; 10.0 then exits with an error, so its numbers include them.
+    # pytrec_eval bundles 9.0.8 and scores queries that have both judgments and results.
     Dialect.of("trec_eval 9.0.8", _TREC_EVAL_ITSELF, _TREC_EVAL_9, missing="skip"),
     Dialect.of("pytrec_eval", _TREC, _TREC_EVAL_9, missing="skip"),
     Dialect.of("trec_eval 9.0.8 -c", _TREC_EVAL_ITSELF, _TREC_EVAL_9, missing="zero"),
     Dialect.of(_TREC_EVAL_NOW, _TREC_EVAL_ITSELF, _TREC_EVAL_10, missing="zero"),
-    # ir_measures asks pytrec_eval and fills unanswered queries with 0; its RR@k breaks ties the other way round.
+    # ir_measures uses pytrec_eval and scores unanswered queries 0; its RR@k breaks ties in the opposite direction.
     Dialect.of("ir_measures", _TREC, _TREC_EVAL_9, missing="zero"),
     Dialect.of("ir_measures", "RR@k", _TREC_EVAL_10, missing="zero", ties="docid-asc", negative="judged"),
     Dialect.of("gdeval", "nDCG@k", _EXPONENTIAL, ties="docid-desc", order="score", scores="float64"),
     Dialect.of("ranx", _RANX, _PLAIN, _STABLE, missing="zero", undefined="zero"),
     Dialect.of("ranx ndcg_burges", _GRADED, _EXPONENTIAL, _STABLE, missing="zero", undefined="zero"),
-    # trectools' nDCG takes lists as the file has them and drops what is not a number.
+    # trectools' nDCG keeps the file's order and drops NaN.
     Dialect.of("trectools", _NDCG, _PLAIN, _TRECTOOLS),
     Dialect.of("trectools (trec_eval=False)", _NDCG, _EXPONENTIAL, _TRECTOOLS),
-    # scikit-learn and those below it see only what is passed to them: no judged document that was not retrieved.
+    # scikit-learn and the next tools see only the documents passed to them: no judged document that was not retrieved.
     Dialect.of("scikit-learn", _GRADED, _PLAIN, _LIST_ONLY, ties="averaged", scores="float64", undefined="zero"),
     Dialect.of("torchmetrics", _NDCG, _PLAIN, _LIST_ONLY, ties="averaged", scores="float32", undefined="zero"),
     Dialect.of(
@@ -312,20 +308,20 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect.of("LightGBM", _NDCG, _EXPONENTIAL, _LIST_ONLY, ties="input", scores="float64", undefined="one"),
     Dialect.of("TF-Ranking", _NDCG, _EXPONENTIAL, _LIST_ONLY, scores="float32", undefined="zero"),
-    # Recommendation: a hit is a hit; the discount of LensKit is log2(max(j, 2)), the ideal of RecTools has k ones.
+    # Recommendation: gains are binary; LensKit's discount is log2(max(j, 2)), the ideal of RecTools has k ones.
     Dialect.of("LensKit", _GRADED, _PLAIN, _LENSKIT),
     Dialect.of("Microsoft recommenders", "nDCG@k", _PLAIN, _STABLE, gain="binary", missing="skip"),
     Dialect.of("RecTools", "nDCG@k", _PLAIN, gain="binary", ideal="highest", missing="skip"),
     Dialect.of("RecTools (divide_by_k)", "AP@k", _PLAIN, divisor="k", missing="skip"),
     Dialect.of("elinor", _NDCG, _PLAIN, _STABLE, undefined="one"),
     Dialect.of("elinor Burges", _NDCG, _EXPONENTIAL, _STABLE, undefined="one"),
-    # NTCIREVAL takes lists in the order given; its gains are the user's. MATTERS' default weights are 0, 5, 10, ...
+    # NTCIREVAL keeps the given order; gains are the user's choice. MATTERS' default weights are 0, 5, 10, ...
     Dialect.of("NTCIREVAL", "AP@k", _PLAIN, divisor="capped", order="rank|input"),
     Dialect.of("NTCIREVAL MSnDCG", "nDCG@k", _PLAIN, order="rank|input"),
     Dialect.of("NTCIREVAL nDCG", "nDCG@k", _PLAIN, discount=_based("jarvelin2002", "2 e 10"), order="rank|input"),
     Dialect.of("MATTERS", _NDCG, _PLAIN, discount="jarvelin2002 base 10", scores="float32", undefined="skip"),
     Dialect.of("BEIR R_cap", "R@k", _PLAIN, divisor="capped", order="score"),
-    # The papers say how gains are discounted and what the ideal is made of, no more.
+    # The papers define discounted gains and the ideal list only.
     Dialect.of("Burges et al. 2005", _GRADED, _EXPONENTIAL),
     *(
         Dialect.of(name, _GRADED, _PLAIN, averages=True, discount=_based(discount, bases))
@@ -339,31 +335,31 @@ DIALECTS: tuple[Dialect, ...] = (
 
 
 def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all: bool) -> tuple[Dialect, ...]:
-    """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults."""
+    """Return the dialects that have a measure; first gainful's: the measure as given, all choices at their defaults."""
     starts = {dimension.name: dimension.values[0] for dimension in dimensions}
     own = {name: (text,) for name, text in Policy().texts().items() if name in MEANINGS}
     own |= {name: (starts[name],) for name in ("gain", "ideal", "discount", "rel") if name in starts}
-    if "scores" not in starts:  # of a run without scores there is more than one order only where it has ranks
+    if "scores" not in starts:  # a run without scores has several orders only if it has ranks
         own["order"] = ("rank",)
     divisor = {"divisor": (usual_divisor(measure),)}
     found = [Dialect("gainful", "", own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
-    # Where a run does not answer all queries, trec_eval 10.0 has a number with -c only.
+    # trec_eval 10.0 has a number for runs with unanswered queries only with -c.
     named = {} if answers_all else {_TREC_EVAL_NOW: f"{_TREC_EVAL_NOW} -c"}
     return tuple(
         replace(each, name=named.get(each.name, each.name), values={**divisor, **each.values}) for each in found
     )
 
 
-#: Gain, rel and level by which documents of equal score share their gains.
+#: Gain, rel and level used to share gains among tied documents.
 _Sharing: TypeAlias = tuple[Gain, float | None, float | None]
 
-#: The dimensions that decide which lists there are, and those that decide by which formula they are scored.
+#: Dimensions that determine the lists, and dimensions that determine the formula.
 _DECIDE_LISTS = ("order", "ties", "scores", "duplicates", "negative", "unjudged")
 DECIDE_FORMULA = ("gain", "ideal", "divisor", "discount", "rel", "recall-cut")
 
 
 class Formula(NamedTuple):
-    """A measure, the ideal list and the divisor that no measure has, and the policy's ``recall_cut``."""
+    """A measure, an ideal list and divisor that are not its parameters, and the policy's ``recall_cut``."""
 
     measure: Measure
     ideal: str
@@ -372,7 +368,7 @@ class Formula(NamedTuple):
 
     @classmethod
     def of(cls, measure: Measure, usual_cut: str, *settings: str | None) -> Formula:
-        """The formula of some settings, in the order of ``DECIDE_FORMULA``; None leaves what the measure has."""
+        """Return the formula for settings in the order of ``DECIDE_FORMULA``; None keeps the measure's own value."""
         gain, ideal, divisor, discount, rel, recall_cut = settings
         changes: dict[str, object] = {"gain": gain} if gain else {}
         if discount:
@@ -387,13 +383,13 @@ class Formula(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedLists:
-    """A run's lists under some settings. ``averages_ties``: documents of equal score share their gains."""
+    """A run's lists under some settings. ``averages_ties``: tied documents share their gains."""
 
     graded: GradedRun
     averages_ties: bool
 
     def scores(self, formulas: Sequence[Formula]) -> list[Floats]:
-        """The raw scores of all queries for every formula, NaN where it is undefined."""
+        """Return the raw scores of all queries for every formula, NaN if undefined."""
         together: dict[tuple[float | None, _Sharing | None, str], list[Formula]] = {}
         for formula in formulas:
             together.setdefault((*self._judged_to(formula), formula.recall_cut), []).append(formula)
@@ -415,7 +411,7 @@ class RankedLists:
         return [found[formula] for formula in formulas]
 
     def _judged_to(self, formula: Formula) -> tuple[float | None, _Sharing | None]:
-        """The last rank whose documents count as judged, if what the list misses does not; how gains are shared."""
+        """Return the last rank that counts as judged (None if all judgments count), and how gains are shared."""
         measure = formula.measure
         last: float | None = None
         if formula.ideal == "shown" or (formula.divisor == "retrieved" and isinstance(measure, AP)):
@@ -427,7 +423,7 @@ class RankedLists:
         return last, None
 
     def _computed(self, formula: Formula) -> Measure:
-        """The measure that the engine computes: linear where grades are gains, a sum where the ideal is another."""
+        """Return the measure to compute: linear if grades are gains, an unnormalised sum if the ideal differs."""
         measure = formula.measure
         if not is_cumulated(measure):
             return measure
@@ -444,7 +440,7 @@ class RankedLists:
 
 
 class _Beatable(CumulatedGain):
-    """The ideal list of what is shown can be beaten: by documents that have gains of others below the cutoff."""
+    """A measure that can exceed its ideal: documents can share gains of tied documents below the cutoff."""
 
     def capped(self, scores: Floats) -> Floats:
         return np.where(np.isfinite(scores), scores, np.nan)
@@ -459,7 +455,6 @@ class _BeatableNDCG(_Beatable, NDCG):
 
 
 def _divisor(formula: Formula, computed: Measure, graded: GradedRun) -> Floats | float:
-    """What the computed scores are divided by to have a formula's ideal list or divisor."""
     measure, k = formula.measure, formula.measure.rank_cutoff or 1
     if isinstance(computed, (CG, DCG)) and computed.name != measure.name:
         discounts = partial(divisors, computed.discount, computed.base)
@@ -476,14 +471,14 @@ def _divisor(formula: Formula, computed: Measure, graded: GradedRun) -> Floats |
 
 
 def _with_grades(judged: Judged, grade: Floats) -> Judged:
-    """The same judgments with other grades; NaN is not judged."""
+    """Return the same judgments with other grades; NaN is unjudged."""
     changed = Judged(judged.qrels, judged.policy, judged.index)
     changed.grade = grade
     return changed
 
 
 def _with_shared_gains(graded: GradedRun, gain: Gain, rel: float | None, level: float | None) -> GradedRun:
-    """Lists whose grades are gains, of which documents of equal score have their mean."""
+    """Return lists whose grades are gains, averaged over tied documents."""
 
     def gains(grade: Floats) -> Floats:
         counts = ~np.isnan(grade) if rel is None and level is None else is_relevant(grade, rel, level)
@@ -509,12 +504,12 @@ def _with_shared_gains(graded: GradedRun, gain: Gain, rel: float | None, level: 
 
 
 class ListsBySettings:
-    """Joins a run with judgments under the settings that are asked for, and keeps once what comes out the same."""
+    """A run joined with judgments under different settings; equal lists are kept once."""
 
     def __init__(self, qrels: Qrels, run: Run, policy: Policy, *, keeps_scores: bool, threads: int) -> None:
         self._qrels = qrels
         self._run = run
-        # A run with duplicates has numbers, too; unjudged documents are removed from the joined lists.
+        # Runs with duplicates can be scored, and unjudged documents are removed after the join.
         self._policy = policy.replace(duplicates="first", unjudged="zero")
         if policy.order == "score" and not run.has_scores:
             self._policy = self._policy.replace(order="input")
@@ -526,11 +521,11 @@ class ListsBySettings:
 
     @cached_property
     def first(self) -> GradedRun:
-        """The lists as the policy has them, duplicates dropped."""
+        """The lists under the policy, without duplicates."""
         return self._join(self._policy, self._run, self._keeps_scores)
 
     def lists(self, settings: Mapping[str, str]) -> RankedLists | None:
-        """The lists of some settings; None where these contradict each other."""
+        """Return the lists for some settings; None if the settings contradict each other."""
         key = tuple(settings.get(name) for name in _DECIDE_LISTS)
         if key not in self._lists:
             self._lists[key] = self._new_lists(settings)
@@ -544,7 +539,7 @@ class ListsBySettings:
         )
         if averages and policy.order != "score":
             return None
-        # What has no effect beside the rest is not tried again.
+        # Settings without effect are set to a default, to avoid duplicate work.
         if policy.order != "score":
             ties = "docid-desc" if policy.order == "input" or policy.ties == "rank" else policy.ties
             policy = policy.replace(scores="float64", ties=ties)
@@ -554,7 +549,7 @@ class ListsBySettings:
         averages = averages and bool((np.diff(graded.tie_groups, axis=0) > 0).any())
         if not averages and not self._keeps_scores:
             graded = replace(graded, score=np.zeros(0))
-        # Where scores count, it matters whether they made the order: only then are equal ones tied.
+        # Scores affect ties only if they determine the order.
         tied = self._keeps_scores and policy.order == "score"
         digest = hashlib.blake2b(str((averages, tied)).encode())
         for column in (graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score):
@@ -570,9 +565,9 @@ class ListsBySettings:
 
     @cached_property
     def _last_lines(self) -> Run:
-        """The run as a dict keeps it: later lines of a document overwrite earlier ones."""
+        """The run with the last line of each document, as a dict would keep it."""
         run = self._run
-        # What indexes judgments numbers the documents of lists, too: equal ones of a list share a number.
+        # JudgmentIndex also numbers the documents of lists: equal documents of a list share a number.
         item = core.JudgmentIndex(list(run.query_ids), run.query_of_rows, *run.document_spans).item
         last = np.zeros(int(item.max(initial=-1)) + 1, np.int64)
         last[item] = np.arange(len(run))
