@@ -167,7 +167,7 @@ class TestQueriesAndNotices:
         (["--confidence", "0.95"], 2, "--confidence: expected a percentage from 1 to below 100, found 0.95"),
         (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000, found CG@10000000"),
         (["--points", "5"], 2, "--points: has no meaning with --kind gain"),
-        (["--query", "q7"], 2, "qrels: 1 query not judged, 'q7' first"),
+        (["--query", "q7"], 2, "qrels: 1 query not judged, such as 'q7'"),
         (["--missing", "error"], 3, "two.run: 1 query ('q2') not answered, and missing=error forbids it"),
         (["-m", "CG(gain=0-1)"], 3, "gain=0-1"),
     ],

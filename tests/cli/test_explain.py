@@ -338,7 +338,7 @@ def test_ids_that_cannot_be_printed(command):
         ((), "expected --qrels, --run and --query together, found no --run and no --query"),
         (("--run", "one.run"), "expected --qrels, --run and --query together, found no --query"),
         (("--run", "one.run", "--query", "q9"), "qrels: expected a query that is judged, found 'q9'"),
-        (("--run", "-", "--run", "-", "--query", "q1"), "standard input (-) can be read once, found it twice"),
+        (("--run", "-", "--run", "-", "--query", "q1"), "standard input (-) is given twice, but can be read only once"),
         (("nDGC@5", "--run", "one.run", "--query", "q1"), "unknown measure 'nDGC'\nhint: did you mean nDCG or "),
     ],
 )
@@ -498,7 +498,7 @@ def test_how_another_tool_reads_files_is_not_said_of_typed_grades(command):
 
 def test_a_list_of_grades_has_no_scores(command):
     result = command("explain", "SwetsE", "--grades", "3,2,0,1")
-    assert (result.code, result.err) == (3, "--grades: expected scores, found a run without them\n")
+    assert (result.code, result.err) == (3, "--grades: the run has no scores\n")
 
 
 @together(

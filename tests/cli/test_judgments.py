@@ -333,7 +333,7 @@ class TestTwoSets:
         assert refused.code == 3
         assert refused.out == ""
         assert refused.err.startswith(
-            "b.txt:9: expected one grade for query 'q1' and document 'd1', found 1 after 0 (line 1)\n"
+            "b.txt:9: conflicting grades for query 'q1' and document 'd1': 1 after 0 (line 1)\n"
         )
         result = files("judgments", "a.txt", "b.txt", "--judges", "min", "--format", "jsonl")
         assert texts(result)[1].startswith("The judges agree exactly on 57.1% of 7 documents;")

@@ -19,10 +19,10 @@ RUN = "q1 Q0 d1 1 1 t\n"
 
 RUN_HINT = "hint: a run line is `query Q0 document rank score tag`"
 QRELS_HINT = "hint: a judgment line is `query subtopic document grade`"
-NUMBER_HINT = "hint: numbers are decimal, like 2, -0.5 or 1e-3"
+NUMBER_HINT = "hint: numbers are decimal, such as 2, -0.5 or 1e-3"
 RANK_HINT = "hint: order=rank and ties=rank need the rank column"
-DUPLICATE_HINT = "hint: --duplicates first keeps the best ranked of them"
-JUDGES_HINT = "hint: --judges mean, median, max, min or turn makes one grade of several"
+DUPLICATE_HINT = "hint: use --duplicates first to keep the best-ranked occurrence"
+JUDGES_HINT = "hint: combine them with --judges mean, median, max, min or turn"
 SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use --subtopics"
 
 NOT_NUMBERS = [
@@ -53,13 +53,13 @@ def refused(result, *lines: str, code: int = 3) -> None:
 
 
 TABLE = (
-    "hint: a table of commas, semicolons or tabs needs a header that names the columns query, document and {}; "
-    "--columns says what others mean"
+    "hint: a table separated by commas, semicolons or tabs needs a header with the columns query, document and {}; "
+    "use --columns for other names"
 )
 #: Lines that tell what the whole file probably is.
 MISTAKEN = {
-    "q1 0 d1 1": "hint: this looks like judgments, which come first; runs come after them",
-    "q1 Q0 d1 1 1 t": "hint: this looks like a run; judgments come first, runs after them",
+    "q1 0 d1 1": "hint: this looks like judgments; give judgments first, then runs",
+    "q1 Q0 d1 1 1 t": "hint: this looks like a run; give judgments first, then runs",
     "q1,Q0,d1,1,1,t": TABLE.format("score"),
     "query-id,d1,1": TABLE.format("grade"),
 }
@@ -143,8 +143,8 @@ def test_ranks_that_are_needed(command, core, flags, text):
     refused(result, f"r.run:2: expected a number as rank, found '{text}'", f"    q1 Q0 d2 {text} 0.5 t", RANK_HINT)
 
 
-TWICE = "expected every document once in a list, found '{}' again for query '{}' (first: line {})".format
-ONE_GRADE = "expected one grade for query '{}' and document '{}', found {} after 1 (line 1)".format
+TWICE = "duplicate document '{}' for query '{}' (first: line {})".format
+ONE_GRADE = "conflicting grades for query '{}' and document '{}': {} after 1 (line 1)".format
 FITS, TOO_LONG = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
 
 
@@ -255,7 +255,7 @@ def test_more_than_three_duplicates_are_counted(command, core):
     shown = command.evaluate(QRELS, RUN * 13).err.splitlines()
     assert len(shown) == 8
     assert shown[5] == (
-        "r.run:4: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)"
+        "r.run:4: duplicate document 'd1' for query 'q1' (first: line 1)"
     )
     assert [shown[1], shown[-1]] == [DUPLICATE_HINT, "... and 9 more like these"]
 
@@ -302,15 +302,15 @@ def test_the_value_of_a_line_longer_than_a_mebibyte(command, core):
     "content", [b"", b"\n\n", b"# nothing\n#\n", b"\xef\xbb\xbf", b" \t\r\n", gzip.compress(b"", mtime=0)]
 )
 def test_files_without_content(command, core, content):
-    refused(command.evaluate(content, RUN), "qrels: expected at least one judgment, found none")
-    refused(command.evaluate(QRELS, content), "r.run: expected at least one ranked document, found none")
+    refused(command.evaluate(content, RUN), "qrels: no judgments")
+    refused(command.evaluate(QRELS, content), "r.run: no ranked documents")
 
 
 def test_no_shared_query(command, core):
     refused(
         command.evaluate("302 0 d1 1\n301 0 d1 1\n", "q2 Q0 d1 1 1 t\nq1 Q0 d1 1 1 t\n"),
-        "r.run: expected queries that are judged, found none: the run has 'q1', qrels has '301'",
-        "hint: are these judgments and this run of the same collection?",
+        "r.run: none of its queries is judged: the run has 'q1', qrels has '301'",
+        "hint: do the judgments and the run belong to the same collection?",
     )
 
 
@@ -322,8 +322,8 @@ def test_no_shared_query_says_what_check_knows(command, core, judged, found, how
     qrels, run = f"{judged} 0 d1 1\nx9 0 d1 1\n", f"{found} Q0 d1 1 1 t\na7 Q0 d1 1 1 t\n"
     refused(
         command.evaluate(qrels, run),
-        f"r.run: expected queries that are judged, found none: the run has '{found}', qrels has '{judged}'",
-        f"hint: 1 of 2 queries match {how}: write ids alike in both files",
+        f"r.run: none of its queries is judged: the run has '{found}', qrels has '{judged}'",
+        f"hint: 1 of 2 queries match {how}: write ids the same way in both files",
     )
     assert f"match {how}: write IDs" in " ".join(command("check", "qrels", "r.run").out.split())
 
@@ -346,9 +346,9 @@ def test_judgments_of_zeros_alone(command):
 def test_queries_that_differ_only_in_their_normal_form(command, core):
     refused(
         command.evaluate("a\u0308 0 d1 1\nq2 0 d1 1\n", "q1 Q0 d1 1 1 t\n\u00e4 Q0 d1 1 1 t\n"),
-        "r.run: expected queries that are judged, found none: the run has 'q1', qrels has 'a\u0308'",
+        "r.run: none of its queries is judged: the run has 'q1', qrels has 'a\u0308'",
         r"hint: '\xe4' in the run and 'a\u0308' in the judgments differ only in Unicode normal form: "
-        "write ids alike in both files",
+        "write ids the same way in both files",
     )
     found = command("explain", "P@1", "--qrels", "qrels", "--run", "r.run", "--query", "\u00e4")
     assert found.err.splitlines()[1] == (
@@ -359,11 +359,11 @@ def test_queries_that_differ_only_in_their_normal_form(command, core):
 def test_queries_that_differ_only_in_their_encoding(command, core):
     refused(
         command.evaluate("caf\u00e9 0 d1 1\n", "caf\u00e9 Q0 d1 1 1 t\n".encode("latin-1")),
-        r"r.run: expected queries that are judged, found none: the run has 'caf\xe9', qrels has 'caf\u00e9'".replace(
+        r"r.run: none of its queries is judged: the run has 'caf\xe9', qrels has 'caf\u00e9'".replace(
             r"\u00e9", "\u00e9"
         ),
         r"hint: 'caf\udce9' in the run and 'caf\xe9' in the judgments differ only in their encoding "
-        "(UTF-8 and Latin-1): write ids alike in both files",
+        "(UTF-8 and Latin-1): write ids the same way in both files",
     )
 
 
@@ -461,21 +461,21 @@ def test_what_is_no_run_is_named(files):
     assert files("eval", "qrels", "r.run", "-o", "scores.jsonl", "--quiet").code == 0
     refused(
         files("eval", "qrels", "scores.jsonl"),
-        "scores.jsonl:1: expected a run, found scores that gainful wrote",
-        "hint: `gainful compare --from FILE` compares them; `gainful eval` takes judgments and runs",
+        "scores.jsonl:1: expected a run, found scores written by gainful",
+        "hint: use `gainful compare --from FILE` to compare scores",
     )
     files.write("queries.csv", "query_id,text,visits\nq1,foxes,10\nq2,tea,5\n")
     refused(
         files("eval", "qrels", "queries.csv"),
-        "queries.csv:1: no column for the document among query_id, text, visits, and a row a query",
-        "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
+        "queries.csv:1: no column for the document among query_id, text, visits, and one row per query",
+        "hint: for a table about queries, use --queries; otherwise name the documents: --columns document=NAME",
     )
 
 
 def test_directories(command):
     command.write("qrels", QRELS)
     command.write("runs/r.run", RUN)
-    found = "expected a file or a folder with {} files (NTCIR), found a folder without any"
+    found = "the folder contains no {} files (NTCIR)"
     refused(command("eval", "qrels", "runs"), f"runs: {found.format('.res')}", "hint: name the files: runs/*")
     refused(command("eval", "runs", "runs/r.run"), f"runs: {found.format('.rel')}", "hint: name the file")
 
@@ -512,12 +512,12 @@ def test_text_where_compressed_data_was_said_to_be(command, core):
 
 def test_binary_data(command, core):
     result = command.evaluate(QRELS, b"RAP1\x15\x04\x15\x00\xff")
-    refused(result, "r.run: expected text or parquet, found binary content", "hint: is this the file that was meant?")
+    refused(result, "r.run: expected text or parquet, found binary content", "hint: is this the right file?")
 
 
 def test_messages_about_standard_input(files, core):
-    refused(files("eval", "qrels", "-"), "<stdin>: expected at least one ranked document, found none")
-    refused(files("eval", "-", "r.run"), "<stdin>: expected at least one judgment, found none")
+    refused(files("eval", "qrels", "-"), "<stdin>: no ranked documents")
+    refused(files("eval", "-", "r.run"), "<stdin>: no judgments")
     refused(
         files("eval", "qrels", "-", stdin=b"q1 Q0\n"), "<stdin>:1: expected 6 fields, found 2", "    q1 Q0", RUN_HINT
     )
@@ -663,8 +663,8 @@ def test_the_name_that_is_printed_is_the_one_suggested(command, name):
         ("--depth 1.5", ["depth: expected 'all' or a whole number of at least 1, found '1.5'"]),
         ("--depth some", ["depth: expected a number, found 'some'"]),
         ("--grade-zero -1", ["grade-zero: expected a number of at least 0, found -1"]),
-        ("--baseline bm25", ["--baseline: no run is called 'bm25'; there are r"]),
-        ("--baseline r.run", ["--baseline: no run is called 'r.run'; there are r"]),
+        ("--baseline bm25", ["--baseline: no run is called 'bm25'; runs: r"]),
+        ("--baseline r.run", ["--baseline: no run is called 'r.run'; runs: r"]),
         ("--name a --name b", ["--name: expected one for each of 1 run, found 2"]),
     ],
 )
@@ -711,7 +711,7 @@ def test_a_baseline_that_is_nearly_a_run(command):
     command.write("dense.run", RUN)
     refused(
         command("eval", "qrels", "bm25.run", "dense.run", "--baseline", "BM25.run"),
-        "--baseline: no run is called 'BM25.run'; there are bm25, dense",
+        "--baseline: no run is called 'BM25.run'; runs: bm25, dense",
         "hint: did you mean bm25?",
         code=2,
     )
@@ -721,16 +721,16 @@ def test_names_that_are_not_distinct(command):
     command.write("qrels", QRELS)
     command.write("a.run", RUN)
     command.write("b.run", RUN)
-    hint = "hint: --name gives names"
+    hint = "hint: use --name to choose names"
     refused(
         command("eval", "qrels", "a.run", "a.run"),
-        "expected every run under a name of its own, found 'a.run' twice",
+        "duplicate run name 'a.run'",
         hint,
         code=2,
     )
     refused(
         command("eval", "qrels", "a.run", "b.run", "--name", "x", "--name", "x"),
-        "expected every run under a name of its own, found 'x' twice",
+        "duplicate run name 'x'",
         hint,
         code=2,
     )
@@ -769,7 +769,7 @@ def test_names_that_are_not_distinct(command):
     ],
 )
 def test_standard_input_twice(files, arguments):
-    refused(files(*arguments.split()), "standard input (-) can be read once, found it twice", code=2)
+    refused(files(*arguments.split()), "standard input (-) is given twice, but can be read only once", code=2)
 
 
 def test_all_files_that_commands_read_are_known():

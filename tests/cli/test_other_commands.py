@@ -624,7 +624,7 @@ def test_too_little_memory(files, monkeypatch):
     monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(MemoryError()))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out) == (3, "")
-    assert result.err.startswith("the command takes more memory than there is\nhint: --max-memory")
+    assert result.err.startswith("the command takes more memory than there is\nhint: set the limit with --max-memory")
 
 
 def test_a_limit_of_memory(command, monkeypatch):

@@ -228,10 +228,10 @@ def test_python_says_what_is_wrong():
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("none", "found nothing of that name"),
-        ("empty", "found a folder without files"),
-        ("*.none", "found no file of that pattern"),
-        ("qrels", "only the judg"),
+        ("none", "no such folder, run or pattern"),
+        ("empty", "the folder contains no files"),
+        ("*.none", "no file matches this pattern"),
+        ("qrels", "no runs other than the judg"),
     ],
 )
 def test_no_runs_are_an_error(files, monkeypatch, source, message):
@@ -246,7 +246,7 @@ def test_a_file_among_runs_that_is_none_is_named_with_a_way_out(files):
     refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs")
     assert refused.code == 3
     assert refused.err.startswith("runs/notes.txt:1: expected 6 fields")
-    assert "a pattern takes some of them: --runs 'runs/*.run*'" in refused.err
+    assert "select files with a pattern: --runs 'runs/*.run*'" in refused.err
     assert files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs/*.run").code == 0
 
 
@@ -393,7 +393,7 @@ def test_any_scores_play_the_user(command, tmp_path):
     ]
     assert "--qrels" in by_flag and "2 references (near, stars) and 2 runs" in command(*by_flag).out
     assert "expected a file" in command(*asked, "--output", "stars.csv").err
-    assert "no run is called 'nera'; there are far, near" in command(*asked, "--reference", "nera").err
+    assert "no run is called 'nera'; runs: far, near" in command(*asked, "--reference", "nera").err
     (tmp_path / "small.letor").write_text("2 qid:1 1:0.1 2:0.9 #docid = a\n0 qid:1 1:0.7 2:0.2 #docid = b\n")
     features = "papers", "scheel2011", "--data", "--runs", "small.letor", "--feature", "all"
     shown = command(*features, "--reference", "small.letor", "--reference", "small:2")

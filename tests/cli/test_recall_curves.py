@@ -104,8 +104,8 @@ class TestRecall:
             (["--undefined", "error"], 3, "qrels: 1 query has no document of grade 2 ('q2' first)"),
             (["--levels", ""], 2, "levels: expected a number, found ''"),
             (["--points", "1"], 2, "--points"),
-            (["--baseline", "three"], 2, "no run is called 'three'; there are one, two"),
-            (["--query", "q7"], 2, "1 query not judged, 'q7' first"),
+            (["--baseline", "three"], 2, "no run is called 'three'; runs: one, two"),
+            (["--query", "q7"], 2, "1 query not judged, such as 'q7'"),
             (["-m", "AP"], 2, "--measure: has no meaning with --kind recall"),
         ],
     )

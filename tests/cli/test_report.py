@@ -67,7 +67,7 @@ def test_it_opens_a_browser(command, files, monkeypatch):
     ("arguments", "code", "said"),
     [
         (["qrels.txt"], 2, "report: expected judgments and at least one run, found no run\nhint: gainful report QRELS"),
-        (["--baseline", "odl"], 2, "--baseline: no run is called 'odl'; there are old, new\nhint: did you mean old?"),
+        (["--baseline", "odl"], 2, "--baseline: no run is called 'odl'; runs: old, new\nhint: did you mean old?"),
         (["--documents", "titles.csv"], 3, "titles.csv: no titles of documents in the report, such as d2, d1, x, ..."),
         (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: expected a file of its own, found titles"),
         (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),

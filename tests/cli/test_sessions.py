@@ -211,7 +211,7 @@ class TestSystems:
     def test_names(self, files):
         assert files("--name", "one", "--name", "two").out.split("\n")[2].startswith("one")
         result = files("--baseline", "C")
-        assert (result.code, result.err) == (2, "--baseline: no run is called 'C'; there are A, B\n")
+        assert (result.code, result.err) == (2, "--baseline: no run is called 'C'; runs: A, B\n")
 
 
 class TestFormats:
@@ -519,7 +519,7 @@ def test_a_users_log_judged_by_text(command):
     assert "judged-by:text" in command(*arguments[:-2], "--session-gap", "30m").out
     unasked = command(*arguments)  # half an hour is usual
     assert unasked.out == result.out
-    assert "a user's session ends after 30 minutes without a query (--session-gap 1h changes that)" in unasked.err
+    assert "a user's session ends after 30 minutes without a query (change with --session-gap 1h)" in unasked.err
 
 
 class TestCosts:

@@ -390,8 +390,8 @@ def test_a_document_twice_in_the_judgments(trec_eval):
 @pytest.mark.parametrize(
     ("qrels", "run", "words"),
     [
-        ("", RUN, "qrels: expected at least one judgment"),
-        (QRELS, "", "run: expected at least one ranked document"),
+        ("", RUN, "qrels: no judgments"),
+        (QRELS, "", "run: no ranked documents"),
         (QRELS + "q1 0 z\n", RUN, "qrels:5: expected 4 fields, found 3"),
         (QRELS + "q1 0 z 1 more\n", RUN, "qrels:5: expected 4 fields, found 5"),
         (QRELS, RUN + "q1 Q0 z 1 1\n", "run:6: expected at least 6 fields, found 5"),

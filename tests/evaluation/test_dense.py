@@ -460,7 +460,7 @@ def test_what_is_refused() -> None:
         ({"ranked_items": [[1]], "relevant_items": (np.array([1]),)}, "values and their offsets"),
         ({"ranked_items": [[1]], "relevant_items": [[1, 2]], "relevance": [[1]]}, "a value for each of relevant_items"),
         ({"ranked_items": [[1]], "relevant_items": [np.array([2**63], np.uint64)]}, "below 2"),
-        ({"ranked_items": [[1]], "relevant_items": [[]]}, "at least one judgment"),
+        ({"ranked_items": [[1]], "relevant_items": [[]]}, "no judgments"),
         (
             {"scores": grades, "relevance": grades, "exclude": np.zeros((2, 3))},
             r"exclude: the matrix differs in form from the results\nhint: give matrix.nonzero\(\)",
@@ -474,7 +474,7 @@ def test_what_is_refused() -> None:
         ({"scores": grades, "relevance": grades, "training": ([0.5], [1])}, "training: expected whole numbers"),
         (
             {"ranked_items": [[4], [1, 2, 1]], "relevant_items": [[1], [2]]},
-            r"ranked_items\[1\]\[2\]: .*'1' again for query '1'.*ranked_items\[1\]\[0\]",
+            r"ranked_items\[1\]\[2\]: .*duplicate document '1' for query '1'.*ranked_items\[1\]\[0\]",
         ),
         (
             {"ranked_items": [[4], [-1, 2, 2]], "relevant_items": [[1], [2]]},
@@ -482,7 +482,7 @@ def test_what_is_refused() -> None:
         ),
         (
             {"ranked_items": [[1]], "relevant_items": [[1, 1]], "relevance": [[1, 2]]},
-            r"relevant_items\[0\]\[1\]: expected one grade",
+            r"relevant_items\[0\]\[1\]: conflicting grades",
         ),
     ]
     for arguments, message in cases:

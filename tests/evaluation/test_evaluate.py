@@ -104,7 +104,7 @@ def test_rows_in_memory() -> None:
 
 def test_lists_that_are_none_of_objects() -> None:
     lists: Any = [["a"], ["b"]]
-    with pytest.raises(UsageError, match=r"found list\nhint: a list of dicts has a query and its documents each"):
+    with pytest.raises(UsageError, match=r"found list\nhint: each dict of a list must hold a query and its documents"):
         evaluate(lists, {"q": ["a"]})
     with pytest.raises(UsageError, match=r'found list\nhint: a run is .* \[{"query": "q1", "results": '):
         evaluate(QRELS, lists)

@@ -421,7 +421,7 @@ class TestSeveralRuns:
 
     @pytest.mark.parametrize(
         ("runs", "message"),
-        [({}, "runs: expected at least one, found none"), ([RUN], "runs: expected a dict of names and runs, found")],
+        [({}, "runs: at least one run is required"), ([RUN], "runs: expected a dict of names and runs, found")],
     )
     def test_runs_have_names(self, runs: Any, message: str) -> None:
         with pytest.raises(UsageError, match=message):

@@ -278,7 +278,7 @@ def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
 
 
 def test_bad_data_are_refused_as_everywhere() -> None:
-    with pytest.raises(InputError, match="expected queries that are judged"):
+    with pytest.raises(InputError, match="none of its queries is judged"):
         explained(JUDGMENTS, {"other": {"d1": 1.0}}, "nDCG@6")
     with pytest.raises(InputError, match="expected a weight"):
         explained(JUDGMENTS, RANKING, "nDCG(gain=0-1)@6")

@@ -125,7 +125,7 @@ def test_judgments_of_one_subtopic() -> None:
     for text, is_told in ((b"q 0 a 1\nq 0 b 1\n", True), (b"q 1 a 1\nq 2 b 1\n", False)):
         found = evaluate(gainful.Qrels.read(text), {"q": ["a"]}, "StRecall@5", policy=gainful.Policy(subtopics=True))
         assert (
-            any("subtopics=yes, but all judgments have the same one, '0'" in line for line in found.notices) == is_told
+            any("but all judgments have the same sub-topic, '0'" in line for line in found.notices) == is_told
         )
 
 
@@ -288,8 +288,8 @@ def test_tables_of_windows_are_read_as_what_they_show() -> None:
 
 def test_ratings_that_are_no_praise_count_as_relevant() -> None:
     ratings, run_of = b"user,item,rating\nu,i,0.5\nu,j,5\n", {"u": ["i", "j"]}
-    told = r"every rating counts as relevant, 0.5 of 5 too \(<bytes>\); \"R\(rel=4\)@10\" takes those from 4 on"
-    with pytest.warns(GainfulWarning, match=told):
+    hint = r"use \"R\(rel=4\)@10\" to count only ratings of 4 and above"
+    with pytest.warns(GainfulWarning, match=rf"every rating counts as relevant, even 0.5 of 5 \(<bytes>\); {hint}"):
         evaluate(ratings, run_of, ["nDCG@2", "R@2"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -345,7 +345,7 @@ def test_a_table_that_no_measure_uses() -> None:
         made = evaluate(QRELS, WHOLE, measures, training={"u": ["d1"]}, items={"d1": "war", "d2": "fun"})
         return [line for line in made.notices if line.startswith("no measure uses")]
 
-    of_training, of_items = "no measure uses training=; exclude= leaves items out", "no measure uses items="
+    of_training, of_items = "no measure uses training=; use exclude= to exclude items", "no measure uses items="
     assert [said(["AP"]), said(["AP", "Novelty@1"]), said(["ILD@1"]), said(["Coverage@1"])] == [
         [of_items, of_training],
         [of_items],

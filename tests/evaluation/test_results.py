@@ -198,7 +198,7 @@ class TestSeveralRuns:
 
     def test_the_first_error_is_raised(self) -> None:
         runs = {"good": RUN, "bad": {"zz": ["a"]}, "worse": {"yy": ["a"]}}
-        with pytest.raises(ValueError, match="bad: expected queries that are judged"):
+        with pytest.raises(ValueError, match="bad: none of its queries is judged"):
             evaluate(QRELS, runs, "AP")
 
 

@@ -212,7 +212,7 @@ class TestTables:
             (b"query,a,b\nq1,0.5,high\n", r"<bytes>:2: expected a number in column 3 \('b'\), found 'high'"),
             (b"query,a,b\n\nq1,0.5,inf\n", r"<bytes>:3: expected a number in column 3"),
             (b"a,b\n0.5,x1\n", r"expected to see|column"),
-            (b"query,a,b\nq1,0.5\n", "expected 3 fields as in line 1|expected"),
+            (b"query,a,b\nq1,0.5\n", "expected 3 fields as on line 1|expected"),
             (b"query,a,b\nq1,0.5,1\nq2,0.5\n", "<bytes>:3: expected 3 fields, found 2"),
             (b"query,a,a\nq1,0.5,1\n", "<bytes>:1: expected every column once, found 'a' twice"),
             (b"query,a,b\nq1,0.5,1\nq1,0.5,1\n", "<bytes>:3: expected every row once, found 'q1' twice"),

@@ -69,7 +69,7 @@ class TestScores:
 
     @pytest.mark.parametrize("measure", ["RelativeRelevance", "SwetsE"])
     def test_runs_without_scores(self, measure: str) -> None:
-        with pytest.raises(InputError, match="expected scores, found a run without them"):
+        with pytest.raises(InputError, match="the run has no scores"):
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, measure)
 
     @pytest.mark.parametrize("measure", ["RelativeRelevance", "SwetsE"])

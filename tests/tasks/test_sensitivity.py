@@ -334,7 +334,7 @@ class TestAxes:
     @together(
         ("options", "message"),
         [
-            ({"runs": {}}, "runs: expected at least one"),
+            ({"runs": {}}, "runs: at least one run is required"),
             ({"measure": "RR", "at": [0]}, "depth: expected a whole number"),
             ({"measure": "Bpref"}, "has no gain, discount or depth to vary"),
             ({"gain": []}, "gain: at least one value is required"),
