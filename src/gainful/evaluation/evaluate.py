@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
     from gainful.io.rows import ArrowFrame
 
-MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
+MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]  #: A measure, its text, or several of either.
 
 _T = TypeVar("_T")
 
