@@ -26,8 +26,8 @@ from gainful.data.run import (
     join_columns,
     not_together,
 )
-from gainful.data.spans import credit_spans
-from gainful.errors import InputError, UsageError
+from gainful.data.spans import are_spans, credit_spans
+from gainful.errors import InputError, UsageError, option
 from gainful.frozen import dataclass, field, fields, replace
 from gainful.io.formats import FORMATS, PER_QUERY, PER_ROW
 from gainful.io.rows import ids_of, raise_faults
@@ -468,6 +468,18 @@ def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequen
     )
 
 
+def _near_documents(found: Sequence[bytes], judged: Sequence[bytes], policy: Policy, *, is_none: bool) -> str | None:
+    """Return a note if IDs of chunks, of spans or in another notation explain why hardly any documents match."""
+    if (alike := chunks_of(found, judged)) is not None:
+        return alike
+    if policy.spans == "none" and are_spans(found) and are_spans(judged):
+        return f"the IDs are spans: {option('spans', 0.5)} credits chunks to the spans of which they cover half"
+    match = near_miss(*([text_of_id(each) for each in ids[:_COMPARED]] for ids in (found, judged))) if is_none else None
+    if match is None or 2 * match.count < min(match.total, len(judged)):
+        return None
+    return f"{match.count:,} of {match.total:,} documents match {match.how}: {_SAME_IDS}"
+
+
 def _graded(
     name: str,
     source: str,
@@ -487,7 +499,7 @@ def _graded(
     item = joined["hit_item"].astype(np.int64)
     if item.size <= _HARDLY_ANY * np.count_nonzero(joined["answered"]):
         some = ids_of((qrels.data, qrels.document_start[:_SAMPLE], qrels.document_length[:_SAMPLE]))
-        if (alike := chunks_of(documents(_SAMPLE), some)) is not None:
+        if (alike := _near_documents([*documents(_SAMPLE)], some, judged.policy, is_none=not item.size)) is not None:
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +68,11 @@ def _parse(identifier: bytes) -> tuple[bytes, int, int] | None:
     """Return the document, start and end of a span; None if the ID has no positions, or they are empty."""
     found = _SPAN.fullmatch(identifier)
     return (found[1], start, end) if found and (start := int(found[2])) < (end := int(found[3])) else None
+
+
+def are_spans(ids: Sequence[bytes]) -> bool:
+    """Whether all IDs have positions."""
+    return bool(ids) and all(map(_parse, ids))
 
 
 def _no_span(name: str, example: bytes) -> InputError:
