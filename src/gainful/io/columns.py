@@ -166,6 +166,9 @@ class OfEitherSide(str):
     __slots__ = ()
 
 
+PARENT_PATTERN = "a pattern has parentheses around the document: '(.+)#[0-9]+' reads doc12 in doc12#3"
+
+
 class ParentColumn(str):
     """The name of the column of parent documents, which a run of chunks must have."""
 
@@ -321,6 +324,12 @@ def _ask_for(
     free = {name: list(values(names.index(name))) for name in _others(names, roles)}
     free = {name: cells for name, cells in free.items() if not cells or any(str(cell).strip() for cell in cells)}
     value = "rank" if value == "score" and "rank" in roles else value
+    if value == "grade" and "document" in roles and {"start", "end"} <= {*free}:
+        span = {"document": f"{names[roles['document']]}[start:end]"}
+        return InputError(
+            f"{where}: no column for the grade among {some_of(names, 12)}",
+            f"for passages, use {option('columns', span)} with {option('spans', 0.5)}",
+        )
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
@@ -483,7 +492,7 @@ def find_role(
             raise InputError(f"{where}: {len(found)} columns are named '{name}'", "rename all but one")
         if not found:
             message = f"{where}: no column '{name}' for {role}; columns: {', '.join(names)}"
-            raise InputError(message, nearest(name, names))
+            raise InputError(message, PARENT_PATTERN if isinstance(name, ParentColumn) else nearest(name, names))
         return found[0]
     for tier in known[role]:
         found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in given.values()]
