@@ -16,6 +16,7 @@ from gainful.io.columns import (
     LOOKS_LIKE_JUDGMENTS,
     NAMES,
     NEAREST_FIRST,
+    PARENT_PATTERN,
     SPAN,
     OfEitherSide,
     ParentColumn,
@@ -136,7 +137,7 @@ def _with_paths(value: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, 
 def refuse_plain(columns: Mapping[str, Any], where: str) -> None:
     """Raise InputError if a parent column was given for data without columns."""
     if isinstance(name := columns.get("document"), ParentColumn):
-        raise InputError(f"{where}: parent: neither a column nor a file is named '{name}'")
+        raise InputError(f"{where}: parent: neither a column nor a file is named '{name}'", PARENT_PATTERN)
 
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
