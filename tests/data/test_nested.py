@@ -68,8 +68,10 @@ def test_judgments_that_list_documents_call_all_of_them_relevant(value: Any) -> 
         Qrels.of({"q": {"c1": 1}, "r": ["c2"]})
 
 
-def test_a_cutoff_is_part_of_a_measures_name() -> None:
+def test_options_of_other_tools_have_hints() -> None:
     untyped: Any = evaluate
+    with pytest.raises(UsageError, match=r'no option like\n.*policy="trec_eval-9"'):
+        untyped({"q": {"d": 1}}, {"q": ["d"]}, "RR", like="trec_eval-9")
     with pytest.raises(UsageError, match=r"no option k\n.*nDCG@5"):
         untyped({"q": {"d": 1}}, {"q": ["d"]}, "nDCG", k=5)
     with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
