@@ -429,7 +429,7 @@ def _best(result: SystemsResult) -> str:
     if family.margin is None:
         if family.n <= MOST_FLIPPED:
             others = len(family.systems) - 1
-            than = f"all {others} other systems" if others > 1 else "the other system"
+            than = ("the other system", "both other systems", f"all {others} other systems")[min(others, 3) - 1]
             return f"{names} is significantly better than {than}."
         how = "may be negligible" if family.half_width is None else "may be negligible; --margin D sets what matters"
         return f"{names} is ahead of all others; with so many {plural_of(family.unit)}, the difference {how}."
