@@ -19,8 +19,8 @@ from gainful.data.lists import GainLists, TiedGainLists, sum_by
 from gainful.kernel.arrays import Floats, Ints
 
 _NAMES = (
-    "CG DCG nCG nDCG NDCNG RBP P R F Rprec RprecMult RelP Success SetP SetR SetF SetAP SetRelP AP GMAP muAP RR ERR nERR "
-    "Q Judged Unjudged NumQ NumRet NumRel NumRelRet"
+    "CG DCG nCG nDCG NDCNG RBP P R F Rprec RprecMult RelP Success SetP SetR SetF SetAP SetRelP AP GMAP muAP RR ERR "
+    "nERR Q Judged Unjudged NumQ NumRet NumRel NumRelRet"
 )
 #: The measures that have a closed form.
 AVERAGED_OVER_TIES = frozenset(_NAMES.split())
