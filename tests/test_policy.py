@@ -1,4 +1,4 @@
-"""Every convention: its values, its default, what it does to a tiny example, and what is said about mistakes."""
+"""Conventions: values, defaults, effects on tiny examples, and errors."""
 
 from __future__ import annotations
 
@@ -277,8 +277,8 @@ def test_each_judge_in_turn(seed: int) -> None:
         chance.shuffle(lines)
 
 
-FIRST = "duplicates='first' keeps the best ranked of them"
-SEVERAL = "judges='mean', median, max, min or turn makes one grade of several"
+FIRST = "use duplicates='first' to keep the best-ranked occurrence"
+SEVERAL = "combine them with judges='mean', median, max, min or turn"
 SIX = {f"q{i}": {"a": 1} for i in range(7)}
 ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
 
@@ -286,20 +286,19 @@ ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
 @together(
     ("qrels", "run", "choices", "message"),
     [
-        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"order": "rank"}, "<dict>: order=rank needs a rank column, found none"),
-        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"ties": "rank"}, "<dict>: ties=rank needs a rank column, found none"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"order": "rank"}, "<dict>: order=rank needs a rank column"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"ties": "rank"}, "<dict>: ties=rank needs a rank column"),
         (
             TWO,
             {"q": ["a", "b", "a"]},
             {},
-            "<dict>['q']: item 3: expected every document once in a list, found 'a' again for query 'q' "
-            f"(first: item 1)\nhint: {FIRST}",
+            f"<dict>['q']: item 3: duplicate document 'a' for query 'q' (first: item 1)\nhint: {FIRST}",
         ),
         (
             {"q": {1: 1, "1": 2}},  # the same text
             {"q": ["1"]},
             {},
-            "<dict>['q']: item 2: expected one grade for query 'q' and document '1', found 2 after 1 (item 1)\n"
+            "<dict>['q']: item 2: conflicting grades for query 'q' and document '1': 2 after 1 (item 1)\n"
             f"hint: {SEVERAL}",
         ),
         (
@@ -321,14 +320,14 @@ ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
             {"q1": ["a"], "q9": ["a"], "q8": ["a"]},
             {"extra": "error"},
             "<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n"
-            "hint: extra='ignore' leaves them aside",
+            "hint: extra='ignore' ignores them",
         ),
         (
             {"q1": {"a": 1}},
             {"x": ["a"]},
             {},
-            "<dict>: expected queries that are judged, found none: the run has 'x', <dict> has 'q1'\n"
-            "hint: are these judgments and this run of the same collection?",
+            "<dict>: none of its queries is judged: the run has 'x', <dict> has 'q1'\n"
+            "hint: do the judgments and the run belong to the same collection?",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Figures that other tools really print are recognised as theirs."""
+"""Numbers printed by other tools are attributed to them."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class F(FMeasure):
     """F: the weighted harmonic mean of precision and recall of the first k documents.
 
     Formula:
-        F@k = (1 + beta^2) P R / (beta^2 P + R) with P = P@k and R = R@k
+        F@k = (1 + beta^2) P R / (beta^2 P + R), P = P@k and R = R@k
 
     Conventions:
         - beta above 1 favours recall, below 1 precision
