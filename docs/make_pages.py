@@ -5,6 +5,7 @@ Run it through `make docs`. A test compares the files with the output of this sc
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gainful.discounts import DISCOUNTS
@@ -48,10 +49,10 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
             lines += _differences(measure, has_section=name in text.sections)
     if measure.parameters():
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
-        lines += [
-            f"| `{name}` | {_default(value)} | {_meaning(measure, name)} |"
-            for name, value in measure.parameters().items()
-        ]
+        for name, value in measure.parameters().items():
+            link = f", see [choices](../choices.md#{_LISTS[name]})" if name in _LISTS else ""
+            default = "" if value is None else f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+            lines += [f"| `{name}` | {default} | {about_parameter(measure, name)}{link} |"]
         lines.append("")
     lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
     return "\n".join(lines)
@@ -59,49 +60,18 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
 
 def _differences(measure: type[Measure], has_section: bool) -> list[str]:
     """Return a table of the differences that the docstring does not mention."""
-    found = differences_of(measure.name)
-    if not found:
-        return []
-    rows = [f"| {each.tool}: {each.measure} | {each} |" for each in found]
-    return [*([] if has_section else ["## Differs from", ""]), "| tool: measure | difference |", "|---|---|", *rows, ""]
-
-
-def _meaning(measure: type[Measure], parameter: str) -> str:
-    link = f", see [choices](../choices.md#{_LISTS[parameter]})" if parameter in _LISTS else ""
-    return about_parameter(measure, parameter) + link
+    rows = [f"| {each.tool}: {each.measure} | {each} |" for each in differences_of(measure.name)]
+    head = [*([] if has_section else ["## Differs from", ""]), "| tool: measure | difference |", "|---|---|"]
+    return [*head, *rows, ""] if rows else []
 
 
 def _section(name: str, text: str) -> str:
     """Convert a docstring section to Markdown: formulas and examples are code, the rest is prose and lists."""
-    lines = text.splitlines()
-    result: list[str] = []
-    in_code = False
-    for line in lines:
-        indented = line.startswith("    ")
-        is_code = indented and (
-            name == "Formula"
-            or line.strip().startswith((">>>", "..."))
-            or (in_code and name == "Example" and result[-1] != "")
-        )
-        if line.strip() and is_code != in_code:
-            fence = "```python" if name == "Example" else "```text"
-            result = [*result, fence] if is_code else [*_without_blank_end(result), "```", ""]
-            in_code = is_code
-        result.append(line.removeprefix("    ").rstrip())
-    result = _without_blank_end(result)
-    return "\n".join([*result, "```"] if in_code else result)
-
-
-def _without_blank_end(lines: list[str]) -> list[str]:
-    while lines and not lines[-1]:
-        lines = lines[:-1]
-    return lines
-
-
-def _default(value: object) -> str:
-    if value is None:
-        return ""
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+    code, language = r" {4}>>> .*(?:\n {4}.*|\n+ {4}>>> .*)*", "python"
+    if name == "Formula":
+        code, language = r" {4}.*(?:\n+ {4}.*)*", "text"
+    text = re.sub(f"^({code})", rf"```{language}\n\1\n```", text, flags=re.MULTILINE)
+    return re.sub("^ {4}", "", text, flags=re.MULTILINE).strip()
 
 
 def _index() -> str:
@@ -157,8 +127,11 @@ def _choices() -> str:
     lines += [
         "Negative grades and unjudged documents have gain 0 in every map. Other grades without a gain are an error.",
         "",
+        "## Discounts",
+        "",
+        "| discount | divisor at rank j | source |",
+        "|---|---|---|",
     ]
-    lines += ["## Discounts", "", "| discount | divisor at rank j | source |", "|---|---|---|"]
     lines += [f"| `{name}` | {discount.formula} | {discount.source} |" for name, discount in DISCOUNTS.items()]
     for heading, flag, members in METHODS:
         lines += ["", f"## {heading}", "", f"| `--{flag}` | name | use for |", "|---|---|---|"]

@@ -1,4 +1,4 @@
-// Arrow columns. The input says which sound table a producer hands over, and thereby what must be read from it.
+// Arrow columns. The input describes a valid table from a producer, and thereby the expected result.
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -17,14 +17,14 @@ namespace {
 constexpr const char* kFormats[] = {"u", "U", "vu", "z", "Z", "vz", "c", "C", "s", "S", "i", "I",
                                     "l", "L", "e",  "f", "g", "b",  "tdD"};
 
-/// What a row must become: an id and a number, nothing where it is null.
+/// The expected result for a row: an ID and a number, nothing if it is null.
 struct Cell {
     std::string id;
     double number = 0;
 };
 using Cells = std::vector<std::optional<Cell>>;
 
-/// A buffer that ends where it ends and begins at any address.
+/// A buffer of exact size at any address.
 class Buffer {
   public:
     Buffer(const std::string& bytes, size_t shift) : block_(new char[shift + bytes.size()]), shift_(shift) {
@@ -37,7 +37,7 @@ class Buffer {
     size_t shift_;
 };
 
-/// An array, the memory that it points to, and what its rows [offset, offset + length) are.
+/// An array, its memory, and the expected values of its rows [offset, offset + length).
 struct Array {
     ArrowArray raw{};
     std::deque<Buffer> buffers;
@@ -58,7 +58,7 @@ class Producer {
   public:
     explicit Producer(Draw& draw) : draw_(draw) {}
 
-    /// An array of so many rows, or more: with an offset, and rows behind its end.
+    /// An array of at least this many rows, with an offset and extra rows at the end.
     Array* array_of(const char* format, int64_t length) {
         Array& made = arrays_.emplace_back();
         const int64_t offset = draw_.below(10), rows = offset + length + draw_.below(3);
@@ -90,7 +90,7 @@ class Producer {
         Cells cells(static_cast<size_t>(made->raw.offset + length));
         detail::with_integer(detail::layout_of(format), [&](auto type) {
             for (std::optional<Cell>& cell : cells) {
-                // Where there are no words, all rows are null, and positions mean nothing.
+                // Without words, all rows are null and positions are irrelevant.
                 const int64_t position = size ? draw_.below(size) : draw_.byte();
                 put(values, static_cast<decltype(type)>(position));
                 if (size) cell = words->cells[static_cast<size_t>(position)];
@@ -200,7 +200,7 @@ class Producer {
         return {all};
     }
 
-    /// Makes some rows null, and puts down which are. A word of a dictionary may be null already: that is no row's null.
+    /// Makes some rows null and records which. A word of a dictionary may already be null, which is separate.
     std::string validity(Cells& cells, bool all_null) {
         std::string marks((cells.size() + 7) / 8, '\0');
         for (size_t i = 0; i < cells.size(); ++i) {
@@ -237,7 +237,7 @@ struct Column {
     Cells cells;
 };
 
-/// A stream of the chunks, and what its columns must be read as.
+/// A stream of the chunks, and the expected columns.
 class Table {
   public:
     explicit Table(Draw& draw) : producer_(draw), columns_(static_cast<size_t>(1 + draw.below(3))) {
@@ -285,7 +285,7 @@ class Table {
                 arrays.push_back(producer_.array_of(column.schema.format, offset + length));
                 continue;
             }
-            // One dictionary for several chunks, or one each.
+            // One dictionary for several chunks, or one per chunk.
             if (!dictionaries[i] || draw.flip()) dictionaries[i] = producer_.array_of(column.words.format, draw.below(20));
             arrays.push_back(producer_.positions_of(column.schema.format, offset + length, dictionaries[i]));
         }

@@ -1,4 +1,4 @@
-"""Gives the same inputs to both cores and compares their answers, for a while: ``make fuzz-cores``.
+"""Compare the results of both cores on random inputs: ``make fuzz-cores``.
 
 A case is a kind, some texts and the options of the call. Case ``n`` of a seed is always the same one, so that the
 seed tells all of them; of a case on which the cores differ, the texts are cut down as long as they still do.
@@ -26,7 +26,7 @@ REFUSED = "refused"
 
 @dataclass(frozen=True)
 class Case:
-    """What the cores are asked."""
+    """A call to the cores."""
 
     kind: str
     texts: tuple[bytes, ...]
@@ -39,7 +39,7 @@ FEW_IDS = [b"a", b"b", b"ab"]
 IDS = [*FEW_IDS, b"a\x00", b"\x00", b"\xff", b"\xc3\xa9", b"q\rq", b"1", b"#", b"a#", MARK + b"a", b"\x0b", b"n" * 70]
 NUMBERS = b"0 -0 1 2 2.0 1.00000000001 -1 .5 3. 1e2 1e39 1e40 1e-400".split()
 NOT_NUMBERS = [*b"1e309 nan inf 1e . 0x1 1_0 x - +1e999999999999999999999".split(), b"1\r"]
-# Scores that float32 cannot tell apart.
+# Scores that are equal as float32.
 CLOSE_NUMBERS = b"1 1.00000000001 2 1e39 1e40".split()
 LINE_ENDS = [b"\n"] * 5 + [b"\r\n", b" \n", b"\r\r\n", b"\n\n", b"\n#c\n", b"\n \t#a b c d\n"]
 BYTES = b"  \t\r\n\n#1.e+-ab\xff\x00"
@@ -50,7 +50,7 @@ def noise(rng: Random, most: int, alphabet: bytes = BYTES) -> bytes:
 
 
 def lines(rng: Random, most: int, fields: Callable[[], list[bytes]]) -> bytes:
-    """Lines of these fields, with gaps and line ends of any kind."""
+    """Lines of these fields, with any separators and line ends."""
     text = b""
     for _ in range(rng.randint(0, most)):
         gap = rng.choice([b" ", b" ", b" ", b"\t", b" \t "])
@@ -59,7 +59,7 @@ def lines(rng: Random, most: int, fields: Callable[[], list[bytes]]) -> bytes:
 
 
 def corrupted(rng: Random, text: bytes) -> bytes:
-    """A text of which, now and then, a few bytes are replaced, removed or added."""
+    """A text in which a few bytes are sometimes replaced, removed or added."""
     for _ in range(rng.choice([0, 0, 0, 1, 3])):
         at = rng.randint(0, len(text))
         text = text[:at] + noise(rng, 2) + text[at + rng.randint(0, 2) :]
@@ -71,7 +71,7 @@ def document(rng: Random) -> bytes:
 
 
 def decimal(rng: Random) -> bytes:
-    """What is a number, nearly always: of any length, any size, at the ends of what a float can be."""
+    """Nearly always a number: of any length and size, up to the limits of floats."""
 
     def digits() -> bytes:
         return rng.choice([b"", b"0" * rng.randint(0, 400), bytes(rng.choices(b"0123456789", k=rng.randint(1, 25)))])
@@ -85,7 +85,7 @@ def number(rng: Random) -> bytes:
     return rng.choice(NUMBERS if kind < 0.8 else NOT_NUMBERS) if kind < 0.95 else decimal(rng) or b"."
 
 
-# Where all documents are judged, the whole order of a list can be seen in its hits.
+# If all documents are judged, the hits show the complete order of a list.
 DENSE_JUDGMENTS = b"".join(b"%b 0 %b 1\n" % (query, found) for query in FEW_IDS for found in IDS)
 
 
@@ -208,7 +208,7 @@ def ask_columns(core: Any, case: Case) -> Any:
 
 
 def as_float(text: bytes) -> float:
-    """Of what is cut down until it is no number any more, 0."""
+    """0 for a text that is not a number after shortening."""
     try:
         return float(text)
     except ValueError:
@@ -216,7 +216,7 @@ def as_float(text: bytes) -> float:
 
 
 def draw_index(rng: Random) -> Case:
-    """Lines of a query and a span, which need not be there."""
+    """Lines of a query and an optional span."""
     queries, size = rng.choice([0, 1, 2, 3, 4, 4]), rng.randint(0, 8)
     rows = []
     for _ in range(rng.randint(0, 12)):
@@ -287,7 +287,7 @@ def draw_numbers(rng: Random) -> Case:
 
 
 def ask_numbers(core: Any, case: Case) -> Any:
-    """Grades of any spelling, line by line: where there are faults, the numbers are not told."""
+    """Grades in any notation, one per line, since numbers are not returned if there are faults."""
     for line in case.texts[0].split(b"\n"):
         yield core.read_judgments(as_array(line), 1)
 
@@ -315,7 +315,7 @@ def case_of(seed: int, number: int) -> Case:
 
 
 def answers(core: Any, case: Case) -> list[Any]:
-    """All that a core says, the refusal of what it refuses included."""
+    """The result of a core, or its error."""
     found: list[Any] = []
     try:
         found.extend(KINDS[case.kind][2](core, case))
@@ -325,7 +325,7 @@ def answers(core: Any, case: Case) -> list[Any]:
 
 
 def difference(ours: Any, theirs: Any, where: str = "answer") -> str | None:
-    """Where two answers differ in a value or a type."""
+    """Return the path to the first difference in value or type."""
     if type(ours) is not type(theirs):
         return f"{where}: {type(ours).__name__} and {type(theirs).__name__}"
     if isinstance(ours, np.ndarray):
@@ -334,7 +334,7 @@ def difference(ours: Any, theirs: Any, where: str = "answer") -> str | None:
     if isinstance(ours, dict):
         if ours.keys() != theirs.keys():
             return f"{where}: keys {sorted(ours)} and {sorted(theirs)}"
-        # What was read of a text that has faults is not used.
+        # The rest of a text with faults is not used.
         keys = ["faults", "fault_count"] if ours.get("fault_count") and "ids" not in ours else list(ours)
         pairs = [(ours[key], theirs[key], f"{where}[{key!r}]") for key in keys]
     elif isinstance(ours, list | tuple):
@@ -355,12 +355,12 @@ def _same_values(ours: Any, theirs: Any) -> bool:
 
 
 def compare(cores: tuple[Any, Any], case: Case) -> str | None:
-    """How the cores differ on a case, if they do."""
+    """Return the difference between the cores on a case, if any."""
     return difference(*(answers(core, case) for core in cores))
 
 
 def smallest(case: Case, fails: Callable[[Case], object]) -> Case:
-    """The case with as little text as still fails: pieces are left out, at first large ones, at last single bytes."""
+    """Shrink a failing case by removing pieces of text, from large ones down to single bytes."""
     for i in range(len(case.texts)):
         size = len(case.texts[i])
         while size > 0:
@@ -382,7 +382,7 @@ def load_cores() -> tuple[Any, Any]:
 
 
 def main() -> int:
-    """Compares for as long as it is told to."""
+    """Compare for the given time."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(10**9), help="default: another one every time")

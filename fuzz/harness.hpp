@@ -1,4 +1,4 @@
-// What the harnesses share: checks that end the process, bytes that end where they end, equality to the last bit.
+// Shared by the harnesses: checks that end the process, buffers of exact size, bitwise equality.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace fuzz {
 
-/// A copy in a block of its own: the sanitizer sees every read beyond it.
+/// A copy in a separate block, so that the sanitizer detects every read beyond it.
 class Text {
   public:
     explicit Text(std::string_view bytes) : bytes_(new char[bytes.size()]), size_(bytes.size()) {
@@ -62,7 +62,7 @@ class Draw {
     const uint8_t* end_;
 };
 
-/// Bit by bit: NaN is NaN, and -0 is not 0.
+/// Bitwise equality: NaN equals NaN, and -0 differs from 0.
 template <class T>
 bool same(const std::vector<T>& one, const std::vector<T>& other) {
     return one.size() == other.size() && (one.empty() || !std::memcmp(one.data(), other.data(), one.size() * sizeof(T)));
@@ -95,12 +95,12 @@ inline void check_spans(const std::vector<int64_t>& start, const std::vector<int
 inline void check_lines(const std::vector<int64_t>& line, size_t first, size_t last, const Text& text) {
     for (size_t i = first; i < last; ++i) {
         CHECK(line[i] >= 0 && line[i] < text.size());
-        CHECK(line[i] == 0 || text.begin()[line[i] - 1] == '\n' || line[i] == 3);  // 3: behind a byte order mark
+        CHECK(line[i] == 0 || text.begin()[line[i] - 1] == '\n' || line[i] == 3);  // 3: after a byte order mark
         CHECK(i == first || line[i - 1] < line[i]);
     }
 }
 
-/// Lines that hold more than blanks and a comment, counted in the plainest way.
+/// Counts lines with more than blanks and a comment, in the simplest way.
 inline int64_t count_lines_with_content(const Text& text) {
     std::string_view left(text.begin(), static_cast<size_t>(text.size()));
     if (left.substr(0, 3) == "\xEF\xBB\xBF") left.remove_prefix(3);

@@ -1,4 +1,4 @@
-// LETOR texts. Input: the feature that is asked for, then the text.
+// LETOR texts. Input: the requested feature, then the text.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -24,7 +24,7 @@ struct Ids {
     }
 };
 
-/// The ids, written as plain lines and read once more, are the same ids.
+/// IDs are unchanged after being written as plain lines and read again.
 void check_round_trip(const Ids& ids) {
     std::string written;
     for (size_t i = 0; i < ids.query.size(); ++i) {
@@ -36,7 +36,7 @@ void check_round_trip(const Ids& ids) {
     CHECK(columns.faults.count() == 0 && back.query == ids.query && back.document == ids.document);
 }
 
-/// Lines that are a row or a fault: those with content, and those that hold a CR, which may be several.
+/// Lines that are a row or a fault: those with content, and those that contain a CR.
 int64_t count_told_lines(const Text& text) {
     int64_t count = 0;
     for (const char* at = skip_byte_order_mark(text.begin(), text.end()); at < text.end();) {
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const int64_t documents_size = columns.documents.empty() ? text.size() : static_cast<int64_t>(columns.documents.size());
     check_spans(columns.query_start, columns.query_length, text.size(), 1);
     check_spans(columns.document_start, columns.document_length, documents_size, 0);
-    // A document without a name, where others have one, is a row and a fault.
+    // A line without a document, if others have one, is both a row and a fault.
     const auto unnamed = std::count(columns.document_length.begin(), columns.document_length.end(), 0);
     check_lines(columns.line, 0, rows, text);
     for (size_t i = 0; i < rows; ++i) CHECK(std::isfinite(columns.grade[i]) && !std::isinf(columns.value[i]));

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the fuzzers and runs each for a while. Usage: run.sh SECONDS
 #
-# What they learn stays in build/fuzz/corpus and is where the next run begins. What breaks one is put into
-# build/fuzz/found; once it is fixed, it belongs into fuzz/corpus, from which every run starts.
+# Inputs that they learn stay in build/fuzz/corpus for the next run. Inputs that fail are put into
+# build/fuzz/found; once fixed, add them to fuzz/corpus, from which every run starts.
 set -euo pipefail
 seconds=$1
 cd "$(dirname "$0")/.."
@@ -18,10 +18,10 @@ compile() {
     local harness=${1%%:*} sanitizers=${1##*:} out
     out=$(program "$1")
     [[ -x $out && -z $(find native fuzz -name '*.?pp' -newer "$out") ]] && return
-    # The counters of coverage are no concern of the threads: only what the main thread alone runs may have them.
+    # Coverage counters would race between threads: only code that runs on the main thread alone may have them.
     local counted=()
     [[ $sanitizers == thread ]] && counted=(-fsanitize-coverage-allowlist=fuzz/counted_functions.txt)
-    # Texts of a few bytes, too, and few lists, are cut into pieces for the threads, which fuzz/threads.hpp keeps.
+    # Cut even short texts and few lists into pieces for the threads, which fuzz/threads.hpp keeps.
     nice clang++ -std=c++20 -O1 -gline-tables-only -Wall -Wextra -DGAINFUL_SMALLEST_PIECE=16 -DGAINFUL_GROUPS_A_PIECE=2 -pthread \
         -include fuzz/threads.hpp -fsanitize="fuzzer,$sanitizers" -fno-sanitize-recover=undefined "${counted[@]}" \
         "fuzz/$harness.cpp" -o "$out"

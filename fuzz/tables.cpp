@@ -1,4 +1,4 @@
-// Delimited tables. Input: seven bytes that say what is asked for, then the table.
+// Delimited tables. Input: seven bytes of options, then the table.
 #include <cmath>
 #include <string>
 
@@ -25,7 +25,7 @@ Id id_at(const TableColumns& columns, const Text& text, size_t column, size_t ro
     return Id((is_extra ? columns.extra.data() - text.size() : text.begin()) + start, static_cast<size_t>(length));
 }
 
-/// The ids in quotes, read once more, are the same ids.
+/// IDs are unchanged after being quoted and read again.
 void check_round_trip(const TableColumns& columns, const Text& text, char separator) {
     std::string written;
     for (size_t row = 0; row < columns.line.size(); ++row) {

@@ -14,7 +14,7 @@ using namespace fuzz;
 
 namespace {
 
-/// Threads cost most of the time, so that only some inputs have them, unless they are what is looked at.
+/// Threads take most of the time, so only some inputs use them, unless threads are being tested.
 size_t threads_of(uint8_t drawn) {
 #if __has_feature(thread_sanitizer)
     return 3 + drawn % 2;
@@ -138,7 +138,7 @@ void check_join(const Text& run, const JudgmentIndex& index, const JoinOptions& 
     CHECK(same(joined.faults, shared.faults));
 }
 
-/// A text that comes in pieces is joined like the whole text, or not at all.
+/// A text that arrives in pieces is joined like the whole text, or not at all.
 void check_blocks(const Text& run, const JudgmentIndex& index, const JoinOptions& options, size_t threads, size_t block) {
     if (options.want_rows || options.want_facts) return;
     int64_t cells[2] = {0, 0};
@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
     const JudgmentColumns judged = judgments_of(qrels, threads);
     const RunColumns run = run_of(run_text, threads);
-    // Faulty lines are left out, so that there is nearly always something to join.
+    // Remove faulty lines, so that there is nearly always something to join.
     const DocumentSpans documents(qrels.begin(), static_cast<size_t>(qrels.size()), judged.document_start.data(),
                                   judged.document_length.data(), judged.query.size());
     const JudgmentIndex index(judged.query_ids, judged.query.data(), judged.query.size(), documents);

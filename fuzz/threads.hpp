@@ -1,4 +1,4 @@
-// Threads that are kept from one input to the next: starting and ending them took most of a fuzzer's time.
+// Threads reused between inputs: starting and ending them took most of a fuzzer's time.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-/// What for_each_task uses of std::thread. A kept thread shares a lock with its owner only: what its task does is ordered
+/// The part of std::thread that for_each_task uses. A kept thread shares a lock with its owner only: what its task does is ordered
 /// after the start and before the join, as with std::thread, and not with other threads, so that their races are seen.
 class Thread {
   public:
@@ -73,7 +73,7 @@ class Thread {
 
 #define GAINFUL_THREAD fuzz::Thread
 #if __has_feature(thread_sanitizer)
-// Every thread gets a task, even where there is one core: a race is seen only between tasks that are taken at the same time.
+// Every thread gets a task, even on a single core: races are detected only between concurrent tasks.
 #define GAINFUL_TASK_TAKEN() std::this_thread::yield()
 #else
 #define GAINFUL_TASK_TAKEN()

@@ -1,4 +1,4 @@
-// Tables that other libraries hand over through the Arrow C stream interface.
+// Tables from other libraries through the Arrow C stream interface.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace gainful {
 
-/// A column of a format that is not read as what was asked for.
+/// A column whose format cannot be read as the requested type.
 struct UnsupportedFormat : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 namespace detail {
 
-/// Whether two arrays are the same memory: producers often send one dictionary with every chunk.
+/// Returns whether two arrays are the same memory: producers often send one dictionary with every chunk.
 inline bool is_same(const ArrowArray* one, const ArrowArray* other) {
     if (!one || one->length != other->length || one->offset != other->offset) return false;
     if (one->n_buffers != other->n_buffers) return false;
@@ -32,10 +32,10 @@ inline bool is_same(const ArrowArray* one, const ArrowArray* other) {
 
 }  // namespace detail
 
-/// All chunks of a stream of structs. Columns are copied when they are asked for.
+/// All chunks of a stream of structs. Columns are copied on request.
 class ArrowTable {
   public:
-    /// Takes the stream over and reads it to its end.
+    /// Takes ownership of the stream and reads it to its end.
     explicit ArrowTable(const ArrowArrayStream& taken) {
         Handed<ArrowArrayStream> stream(taken);
         check(stream.value, stream.value.get_schema(&stream.value, &schema_.value));
@@ -70,7 +70,7 @@ class ArrowTable {
         return of.dictionary ? std::string("dictionary of ") + of.dictionary->format : of.format;
     }
 
-    /// A column as ArrowIds or as ArrowNumbers.
+    /// Reads a column as ArrowIds or ArrowNumbers.
     template <class Column>
     Column read(size_t column) const {
         using namespace detail;
@@ -88,7 +88,7 @@ class ArrowTable {
         const ArrowArray* dictionary = nullptr;
         for (const Handed<ArrowArray>& chunk : chunks_) {
             const ArrowArray& child = *chunk.value.children[column];
-            // What lies outside of a struct's slice is in its children all the same.
+            // A struct's children also contain what is outside its slice.
             const Stretch values{&child, child.offset + chunk.value.offset, chunk.value.length};
             const int64_t first_row = result.rows();
             if (!of.dictionary) {

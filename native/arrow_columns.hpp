@@ -1,4 +1,4 @@
-// Arrow arrays as columns of ids and numbers.
+// Arrow arrays as columns of IDs and numbers.
 #pragma once
 
 #include <algorithm>
@@ -84,12 +84,12 @@ T load(const void* values, int64_t at) {
     return value;
 }
 
-/// Some values of an array: `count` of them from `first` on, where the array's own offset is already counted in.
+/// A range of an array: `count` values starting at `first`, which includes the array's own offset.
 struct Stretch {
     const ArrowArray* array;
     int64_t first, count;
 
-    /// A buffer that is needed unless there are no values.
+    /// A buffer that is required unless there are no values.
     const void* buffer(int64_t at, int64_t least) const {
         demand(array->n_buffers >= least, "an array lacks a buffer");
         const void* const found = array->buffers[at];
@@ -106,7 +106,7 @@ inline bool is_valid(const Stretch& values, const void* validity, int64_t at) {
     return !validity || bit_at(validity, values.first + at);
 }
 
-/// Calls work(row) for the rows that are null, counted from the first of the stretch.
+/// Calls work(row) for the null rows, counted from the start of the range.
 template <class Work>
 void for_each_null(const Stretch& values, Work work) {
     const void* const validity = values.validity();
@@ -116,7 +116,7 @@ void for_each_null(const Stretch& values, Work work) {
     }
 }
 
-/// Calls work(position in the dictionary) row by row, with -1 for nulls.
+/// Calls work(position in the dictionary) for every row, with -1 for nulls.
 template <class Work>
 void for_each_position(Layout layout, const Stretch& values, Work work) {
     if (values.count == 0) return;
@@ -129,7 +129,7 @@ void for_each_position(Layout layout, const Stretch& values, Work work) {
                 work(int64_t{-1});
                 continue;
             }
-            // A negative position becomes one that is far too large.
+            // A negative position becomes too large.
             const uint64_t position = static_cast<uint64_t>(load<decltype(type)>(positions, values.first + i));
             demand(position < size, "a position leaves the dictionary");
             work(static_cast<int64_t>(position));
@@ -139,7 +139,7 @@ void for_each_position(Layout layout, const Stretch& values, Work work) {
 
 }  // namespace detail
 
-/// Ids one behind the other. Those of nulls are empty, at 0.
+/// Consecutive IDs. Those of nulls are empty, at 0.
 class ArrowIds {
   public:
     static constexpr const char* kWhat = "ids";
@@ -164,7 +164,7 @@ class ArrowIds {
         detail::with_integer(layout, [&](auto type) { append_integers<decltype(type)>(values); });
     }
 
-    /// The words of a dictionary: their bytes are put down once, wherever they occur.
+    /// The words of a dictionary, each stored once.
     void learn(detail::Layout layout, const detail::Stretch& words) {
         ArrowIds learnt;
         learnt.data.swap(data);
@@ -219,7 +219,7 @@ class ArrowIds {
         data.insert(data.end(), bytes + begin, bytes + at);
     }
 
-    /// A view is a length and 12 bytes: the string, or its first 4 bytes and in which buffer it stands from where on.
+    /// A view is a length and 12 bytes: the string, or its first 4 bytes, buffer number and offset.
     void append_views(const detail::Stretch& values) {
         using namespace detail;
         constexpr int64_t kSize = 16, kInline = 12, kShort = 32;
@@ -233,7 +233,7 @@ class ArrowIds {
             add(is_valid(values, validity, i) ? end : 0, size);
             end += size;
         }
-        // With room for some bytes more, all short strings can be copied in the same way.
+        // With some spare room, all short strings can be copied in the same way.
         reserve_room(data, static_cast<size_t>(end + kShort));
         data.resize(static_cast<size_t>(end + kShort));
         const std::vector<Buffer> buffers = buffers_of(values);
@@ -260,9 +260,9 @@ class ArrowIds {
         int64_t size;
     };
 
-    /// Where the strings of long views stand.
+    /// The buffers of long views.
     static std::vector<Buffer> buffers_of(const detail::Stretch& values) {
-        const int64_t count = values.array->n_buffers - 3;  // all but validity, views and, at the end, sizes
+        const int64_t count = values.array->n_buffers - 3;  // all except validity, views and, at the end, sizes
         std::vector<Buffer> buffers;
         for (int64_t i = 0; i < count; ++i) {
             const int64_t size = detail::load<int64_t>(values.buffer(count + 2, 3), i);
@@ -291,7 +291,7 @@ class ArrowIds {
     std::vector<int64_t> word_start_, word_length_;
 };
 
-/// Numbers, NaN where they are null, and the first ten rows where they are.
+/// Numbers, NaN where null, and the first ten null rows.
 class ArrowNumbers {
   public:
     static constexpr const char* kWhat = "numbers";

@@ -1,4 +1,4 @@
-// The structures of the Arrow C data and stream interfaces, and who releases them.
+// The structures of the Arrow C data and stream interfaces, and their release.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The only file, with interpreter.hpp, that knows Python. Arrays in, arrays out; the interpreter lock is released while we work.
+// The binding; only this file and interpreter.hpp use Python. Arrays in, arrays out; the lock is released meanwhile.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -46,11 +46,11 @@ template <class T, size_t dimensions>
 using Output = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 using Cells = nb::ndarray<int64_t, nb::shape<2>, nb::c_contig, nb::device::cpu>;
 
-/// Hands a vector over to NumPy without copying it.
+/// Transfers a vector to NumPy without copying it.
 template <class As, size_t dimensions, class T>
 nb::object to_shape(std::vector<T>&& values, const size_t (&shape)[dimensions]) {
     static_assert(sizeof(As) == sizeof(T));
-    values.reserve(1);  // so that an empty array has an address too
+    values.reserve(1);  // gives empty arrays an address
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
     void* data = owned->data();
     nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
@@ -85,7 +85,7 @@ void put_faults(nb::dict& result, const Faults& faults) {
     result["fault_count"] = faults.count();
 }
 
-/// Ids that live as long as their sequence does.
+/// IDs that live as long as their sequence.
 template <class Sequence>
 std::vector<Id> to_ids(const Sequence& ids) {
     std::vector<Id> result;
@@ -152,7 +152,7 @@ nb::dict read_run_py(Input<uint8_t> data, int threads) {
     return result;
 }
 
-/// The index together with the bytes it points into.
+/// The index with the bytes that it refers to.
 struct Index {
     Input<uint8_t> data;
     std::shared_ptr<const JudgmentIndex> judgments;
@@ -164,14 +164,14 @@ struct Index {
           Input<int64_t> length)
         : data(std::move(bytes)) {
         require(query.size() == start.size() && query.size() == length.size(), "the columns differ in length");
-        const nb::tuple kept(query_ids);  // whoever has the list may change it meanwhile
+        const nb::tuple kept(query_ids);  // the caller could change the list meanwhile
         const std::vector<Id> ids = to_ids(kept);
         const WithoutInterpreter release;
         const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
         judgments = std::make_shared<const JudgmentIndex>(ids, query.data(), query.size(), documents);
     }
 
-    /// A column of the judgments as an array that nobody can write to, without copying it.
+    /// A column of the judgments as a read-only array, without copying.
     nb::object shared(const std::vector<int64_t>& column) const {
         auto owned = std::make_unique<std::shared_ptr<const JudgmentIndex>>(judgments);
         nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::shared_ptr<const JudgmentIndex>*>(p); });
@@ -240,6 +240,8 @@ nb::dict to_dict(Joined&& joined, bool with_facts) {
     result["hit_offsets"] = to_array(std::move(joined.hit_offsets));
     result["hit_rank"] = to_array(std::move(joined.hit_rank));
     result["hit_item"] = to_array(std::move(joined.hit_item));
+    result["hit_first"] = to_array(std::move(joined.hit_first));
+    result["hit_last"] = to_array(std::move(joined.hit_last));
     result["scores"] = to_array(std::move(joined.scores));
     result["rows"] = to_array(std::move(joined.rows));
     result["extra_ids"] = to_list(joined.extra_ids);
@@ -265,7 +267,7 @@ nb::dict join_text_py(Input<uint8_t> data, const Index& index, const JoinOptions
     return to_dict(std::move(joined), options.want_facts);
 }
 
-/// What comes of a join that may have needed the whole text.
+/// The result of a join that may have needed the whole text.
 nb::object to_dict_or_none(std::optional<Joined>&& joined) {
     return joined ? nb::object(to_dict(std::move(*joined), false)) : nb::object(nb::none());
 }
@@ -274,7 +276,7 @@ void require_no_places(const JoinOptions& options) {
     require(!options.want_rows && !options.want_facts, "places in a text need the whole text");
 }
 
-/// A BlockJoin together with what it refers to.
+/// A BlockJoin with the objects that it refers to.
 class TextBlocks {
   public:
     TextBlocks(const Index& index, const JoinOptions& options, int threads, Cells progress_cells, size_t most, size_t block)
@@ -304,7 +306,7 @@ class TextBlocks {
     BlockJoin join_;
 };
 
-/// What an iterator of Python gives as bytes, read by a thread of ours like a file. What fails there is not told here.
+/// The bytes of a Python iterator, read by one of our threads like a file. Its errors are not reported here.
 class Pieces {
   public:
     explicit Pieces(nb::object iterator) : iterator_(std::move(iterator)) {}
@@ -328,24 +330,24 @@ class Pieces {
     }
 
     size_t size() const { return BlockJoin::kBlock; }
-    bool is_unchanged() const { return true; }  // the iterator looks after that
+    bool is_unchanged() const { return true; }  // the iterator checks that itself
 
   private:
     nb::object iterator_, piece_;
     Id rest_;
 };
 
-/// Joins a file block by block. Nothing where it has to be read whole, changes or cannot be read: who reads it then
-/// has the words for it.
+/// Joins a file block by block. Returns nothing if it must be read whole, changes or cannot be read; reading it otherwise
+/// then reports the error.
 template <class File>
 std::optional<Joined> join_blocks(File& file, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
                                   const Progress& progress, size_t most) {
-    // One byte more than there is, so that all of a small file is one block.
+    // One byte more than needed, so that a small file is one block.
     BlockJoin join(index, options, workers, progress, most, std::min(BlockJoin::kBlock, file.size() + 1));
     while (true) {
         const auto [room, size] = join.room();
         const int64_t bytes = file.read(room, size);
-        progress.add(0);  // which tells whether anybody still waits
+        progress.add(0);  // detects cancellation
         if (bytes < 0 || (bytes > 0 && !join.taken(static_cast<size_t>(bytes)))) return std::nullopt;
         if (bytes == 0) return file.is_unchanged() ? join.finish() : std::nullopt;
     }
@@ -364,7 +366,7 @@ nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOpt
     return to_dict_or_none(std::move(joined));
 }
 
-/// Reads judgments and joins the runs of some files with them on threads of its own, while Python goes on.
+/// Reads judgments and joins the runs of some files with them on its own threads, while Python continues.
 class JoinJob {
   public:
     JoinJob(Input<uint8_t> qrels, const nb::list& runs, const JoinOptions& options, int threads, Cells progress_cells, size_t most)
@@ -389,7 +391,7 @@ class JoinJob {
         thread_.join();
     }
 
-    /// The judgments' columns; to be asked for once.
+    /// Returns the judgments' columns; can be called once.
     nb::dict judgments() {
         wait(judged_future_);
         require(!std::exchange(judgments_given_, true), "the judgments were asked for already");
@@ -402,7 +404,7 @@ class JoinJob {
         return Index(qrels_, index_);
     }
 
-    /// The join of a run, or None where somebody else has to read it; to be asked for once. With facts comes the text.
+    /// Returns the join of a run, or None if it must be read otherwise; can be called once. With facts, includes the text.
     nb::object joined(size_t run) {
         require(run < runs_.size(), "there is no such run");
         RunJob& job = *runs_[run];
@@ -416,15 +418,15 @@ class JoinJob {
   private:
     struct RunJob {
         std::string path;
-        std::optional<Pieces> pieces;  // in the place of a path
-        std::vector<char> text;  // where facts are wanted: they are places in it
+        std::optional<Pieces> pieces;  // instead of a path
+        std::vector<char> text;  // with facts, which refer to places in it
         std::optional<Joined> joined;
         bool was_given = false;
         std::promise<void> promise;
         std::shared_future<void> done = promise.get_future().share();
     };
 
-    /// Waits; what a signal's handler raises meanwhile ends that.
+    /// Waits, unless a signal handler raises meanwhile.
     static void wait(const std::shared_future<void>& future) {
         for (auto state = std::future_status::timeout; state != std::future_status::ready;) {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -511,7 +513,7 @@ struct ListColumns {
         : query_ids(to_strings(ids)), list_offsets(std::move(offsets)), data(std::move(bytes)),
           start(std::move(document_start)), length(std::move(document_length)), score(std::move(scores)), rank(std::move(ranks)) {}
 
-    /// To be called when they are used: the arrays are Python's, and what was right may have been changed since.
+    /// To be called before use: the arrays belong to Python and may have been changed since.
     void check() const {
         require(list_offsets.size() == query_ids.size() + 1, "the list offsets do not fit the rows");
         require_offsets(list_offsets, score.size());
@@ -537,7 +539,7 @@ nb::dict join_columns_py(const ListColumns& run, const Index& index, const JoinO
         const auto read = [&](size_t list, ListJoiner& joiner) {
             const int64_t first = run.list_offsets.data()[list], last = run.list_offsets.data()[list + 1];
             for (int64_t i = first; i < last; ++i) {
-                require(!std::isnan(run.score.data()[i]), "a score is not a number");  // no sort could place it
+                require(!std::isnan(run.score.data()[i]), "a score is not a number");  // cannot be sorted
                 const double row_rank = has_ranks ? run.rank.data()[i] : std::numeric_limits<double>::quiet_NaN();
                 if (options.needs_rank() && std::isnan(row_rank)) {
                     joiner.log.form.add(i, FaultCode::rank);
@@ -553,7 +555,7 @@ nb::dict join_columns_py(const ListColumns& run, const Index& index, const JoinO
     return to_dict(std::move(joined), options.want_facts);
 }
 
-/// The data that spans point into: the array itself where it holds everything, else a new one with more at its end.
+/// The data of spans: the array itself if it holds everything, else a new one with more bytes appended.
 nb::object with_extra(nb::handle array, const Input<uint8_t>& data, const std::string& extra) {
     if (extra.empty()) return nb::borrow(array);
     std::vector<char> joined;
@@ -563,7 +565,7 @@ nb::object with_extra(nb::handle array, const Input<uint8_t>& data, const std::s
     return to_array<uint8_t>(std::move(joined));
 }
 
-/// For calls that hand the array itself back.
+/// For calls that return the array itself.
 Input<uint8_t> to_input(nb::handle array) {
     Input<uint8_t> data;
     if (!nb::try_cast(array, data)) throw nb::type_error("expected an array of bytes");
@@ -643,10 +645,10 @@ nb::tuple number_ids_py(Input<uint8_t> data, Input<int64_t> start, Input<int64_t
     return nb::make_tuple(to_list(ids), to_array(std::move(numbers)));
 }
 
-/// Puts ids one behind the other.
+/// Concatenates IDs.
 class IdPacker {
   public:
-    /// Adds the id that a value is; false, and an empty id, when it is none.
+    /// Adds the ID for a value; returns false, and adds an empty ID, if it is not an ID.
     bool add(PyObject* value) {
         start.push_back(static_cast<int64_t>(data.size()));
         append(value);
@@ -654,7 +656,7 @@ class IdPacker {
         return length.back() > 0;
     }
 
-    /// Adds a text; false when it is empty or not UTF-8 as it is.
+    /// Adds a text; returns false if it is empty or not plain UTF-8.
     bool add_plain_text(PyObject* text) {
         Py_ssize_t size = 0;
         const char* const bytes = PyUnicode_AsUTF8AndSize(text, &size);
@@ -684,7 +686,7 @@ class IdPacker {
 
     void append(const char* bytes, Py_ssize_t size) { data.insert(data.end(), bytes, bytes + size); }
 
-    /// What Python could not do makes the value no id when the fault is the value's.
+    /// Treats a Python error as "not an ID" if the value caused it.
     static void forgive(PyObject* kind) {
         if (!PyErr_ExceptionMatches(kind)) throw nb::python_error();
         PyErr_Clear();
@@ -705,7 +707,7 @@ class IdPacker {
         }
     }
 
-    /// Whether a value is a bool, NumPy's included. Only a type's name tells that, and lists are mostly of one type.
+    /// Returns whether a value is a bool, including NumPy's. Only the type's name shows that; lists are mostly of one type.
     bool is_bool(PyObject* value) {
         if (type_.ptr() != reinterpret_cast<PyObject*>(Py_TYPE(value))) {
             type_ = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(value)));
@@ -732,13 +734,13 @@ class IdPacker {
         }
         const nb::object decimal = nb::steal(PyObject_Str(integer.ptr()));
         if (!decimal) {
-            forgive(PyExc_ValueError);  // Python writes no integers of more than some thousand digits
+            forgive(PyExc_ValueError);  // Python limits the digits of integers
         } else {
             append_text(decimal.ptr());
         }
     }
 
-    nb::object type_;  // the one that was looked at last
+    nb::object type_;  // the last type checked
     bool is_bool_ = false;
 };
 
@@ -747,7 +749,7 @@ nb::tuple pack_ids_py(const nb::list& values) {
     int64_t first_fault = -1;
     packer.start.reserve(values.size());
     packer.length.reserve(values.size());
-    // A value's own code may run here and change the list: look at its length each time, and keep the value.
+    // A value's own code may run here and change the list: read its length each time, and keep the value.
     for (Py_ssize_t i = 0; i < PyList_Size(values.ptr()); ++i) {
         const nb::object value = nb::borrow(PyList_GetItem(values.ptr(), i));
         if (!packer.add(value.ptr()) && first_fault < 0) first_fault = i;
@@ -756,7 +758,7 @@ nb::tuple pack_ids_py(const nb::list& values) {
                           to_array(std::move(packer.length)), first_fault);
 }
 
-/// The number that a plain value is: a float, or an int that fits into one; else nothing, and NaN or infinity neither.
+/// Returns the number in a plain value: a float, or an int that fits into one; not NaN or infinity.
 std::optional<double> plain_number(PyObject* value) {
     double number = 0;
     if (PyFloat_Check(value)) {
@@ -773,7 +775,7 @@ std::optional<double> plain_number(PyObject* value) {
     return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-/// Dicts of ids and numbers, one behind the other. Nothing here runs anybody's code, so that no dict can change meanwhile.
+/// Concatenates dicts of IDs and numbers. No Python code runs here, so no dict can change meanwhile.
 class DictPacker {
   public:
     explicit DictPacker(size_t total) {
@@ -782,14 +784,14 @@ class DictPacker {
         values_.reserve(total);
     }
 
-    /// Adds the entries of a dict; false when one is not plain.
+    /// Adds the entries of a dict; returns false if one is not plain.
     bool add(PyObject* dict) {
         entries_.clear();
         PyObject *key = nullptr, *value = nullptr;
         Py_ssize_t position = 0;
         while (PyDict_Next(dict, &position, &key, &value)) entries_.emplace_back(key, value);
         for (size_t i = 0; i < entries_.size(); ++i) {
-            // Keys and values lie all over the memory: waiting for one after the other would take most of the time.
+            // Keys and values are scattered in memory: waiting for each in turn would take most of the time.
             if (i + kAhead < entries_.size()) {
                 prefetch(entries_[i + kAhead].first);
                 prefetch(entries_[i + kAhead].second);
@@ -837,7 +839,7 @@ nb::object pack_dicts_py(const nb::list& dicts) {
     return packer.columns();
 }
 
-/// Takes the stream out of its capsule, which is left with nothing to release.
+/// Moves the stream out of its capsule, which has nothing left to release.
 ArrowArrayStream take_stream(nb::handle capsule) {
     constexpr const char* kName = "arrow_array_stream";
     if (!PyCapsule_CheckExact(capsule.ptr())) throw nb::type_error("expected a PyCapsule");
@@ -851,7 +853,7 @@ ArrowArrayStream take_stream(nb::handle capsule) {
 
 void open_arrow(ArrowTable* place, nb::handle capsule) {
     const ArrowArrayStream stream = take_stream(capsule);
-    // A producer may work on other threads, which may need the interpreter lock.
+    // A producer may use other threads that need the interpreter lock.
     const WithoutInterpreter release;
     new (place) ArrowTable(stream);
 }
@@ -878,7 +880,7 @@ nb::tuple arrow_numbers(const ArrowTable& table, int64_t column) {
     return nb::make_tuple(to_array(std::move(numbers.values)), to_array(std::move(numbers.nulls)));
 }
 
-/// A text of every column.
+/// Returns a text for every column.
 template <std::string (ArrowTable::*text)(size_t) const>
 nb::list of_columns(const ArrowTable& table) {
     nb::list result;

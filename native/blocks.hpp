@@ -1,4 +1,4 @@
-// A run's text joined block by block as it comes in, so that no more of it is held at a time than that.
+// Joins a run's text block by block as it arrives, holding only one block at a time.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,21 @@
 
 namespace gainful {
 
-/// Takes a text in pieces of any size. Lists are joined once they are whole, which the next query tells. A text with faults,
-/// or in which lists are mixed over more than a block, cannot be joined like this; it takes the whole text then.
+/// Accepts a text in pieces of any size. A list is joined once the next query begins. If the text has faults, or lists are
+/// interleaved over more than a block, the join fails and needs the whole text.
 class BlockJoin {
   public:
     static constexpr size_t kBlock = size_t{1} << 23, kMost = size_t{1} << 31;
-    /// The bytes that a query without judgments takes, here and as an object of Python.
+    /// Bytes per query without judgments, here and as a Python object.
     static constexpr size_t kExtraQuery = 200;
 
-    /// `most` is how many bytes a list may make it hold, `block` how much is joined at a time, at least.
+    /// `most` limits the bytes held for a single list; `block` is the minimum number of bytes joined at a time.
     BlockJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress,
               size_t most = kMost, size_t block = kBlock)
         : index_(index), options_(options), threads_(threads), progress_(progress), join_(index, options, threads, progress),
           most_(most), block_(std::clamp<size_t>(most / 16, 1, std::max<size_t>(1, block))), wanted_(block_) {}
 
-    /// Room for the next bytes; `taken` is to be told how many there were, and says whether to go on.
+    /// Returns room for the next bytes; `taken` receives their number and returns whether to continue.
     std::pair<char*, size_t> room() {
         if (size_ - used_ < wanted_ / 2 || size_ == used_) {
             auto larger = std::make_unique_for_overwrite<char[]>(used_ + wanted_);
@@ -65,7 +65,7 @@ class BlockJoin {
     }
 
   private:
-    /// Joins what can be; where that fails, nothing of it is done, and somebody has to begin anew.
+    /// Joins all complete lists; on failure nothing is joined, and the caller must start over.
     void go_on(bool is_last) {
         failed_ = !join_whole_lists(is_last);
         if (failed_) progress_.add(-counted_);
@@ -98,12 +98,12 @@ class BlockJoin {
         });
         if (join_.has_faults()) return false;
         const size_t done = static_cast<size_t>(held - begin);
-        progress_.add(static_cast<int64_t>(done) - listed);  // comments and blank lines are done, too
+        progress_.add(static_cast<int64_t>(done) - listed);  // also counts comments and blank lines
         counted_ += static_cast<int64_t>(done) - listed;
         if (done) is_first_ = false;
         used_ -= done;
         if (used_) std::memmove(text_.get(), text_.get() + done, used_);
-        // One list that fills all the room needs more of it.
+        // A single list that fills all the room needs more of it.
         wanted_ = std::max(block_, 2 * used_);
         return std::max(used_ + wanted_, kExtraQuery * extra_.size()) <= std::max(most_, 2 * block_);
     }
@@ -113,14 +113,14 @@ class BlockJoin {
         return end;
     }
 
-    /// Where the list begins that the text ends with, which may go on; the end of the text where there is none.
+    /// Returns the start of the last list, which may continue; the end of the text if there is none.
     static const char* begin_of_last_list(const Grouping& grouping, const char* end) {
         const auto last = std::max_element(grouping.segments.begin(), grouping.segments.end(),
                                            [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
         return last == grouping.segments.end() ? end : grouping.segments[grouping.offsets[last->query]].begin;
     }
 
-    /// Whether no earlier block had a list of this query.
+    /// Returns whether no earlier block had a list for this query.
     bool is_new(Id id, int64_t query) {
         return query >= 0 ? !join_.has_answered(static_cast<size_t>(query)) : extra_.emplace(id).second;
     }

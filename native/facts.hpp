@@ -1,4 +1,4 @@
-// What is remarkable about one list, beyond what a measure needs: for those who doubt their files.
+// Facts about a list beyond the needs of measures, for checking files.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace gainful {
 
-/// Counts of one list and, for each, the places of an example. A place of -1 is none. See _core.pyi.
+/// Counts for one list, each with the places of an example. A place of -1 means none. See _core.pyi.
 struct ListFacts {
     int64_t query = -1, rows = 0, first = -1, retrieved = 0;
     int64_t duplicates = 0, duplicate_at = -1, duplicate_of = -1;
@@ -56,7 +56,7 @@ inline constexpr CountField kCountFields[] = {
     {"unjudged_at", &ListFacts::unjudged_at},
 };
 
-/// Looks one list over. `order` holds its distinct documents, best first, not yet cut.
+/// Inspects one list. `order` holds its distinct documents, best first, before the cutoff.
 class ListInspector {
   public:
     ListInspector(const std::vector<Row>& rows, const std::vector<uint32_t>& order, std::vector<uint32_t>& room)
@@ -97,7 +97,7 @@ class ListInspector {
     int64_t where(size_t i) const { return rows_[by_score_[i]].where; }
     bool same_float32(size_t i, size_t j) const { return to_float32(score(i)) == to_float32(score(j)); }
 
-    /// Mostly the list is in this order already: then a look is enough.
+    /// Most lists are in this order already, so check before sorting.
     void sort_by_score() {
         by_score_.assign(order_.begin(), order_.end());
         const auto better = [this](uint32_t a, uint32_t b) { return rows_[a].score > rows_[b].score; };
@@ -119,12 +119,12 @@ class ListInspector {
         ranks_tell_ = facts_.unranked == 0 && facts_.lowest_rank < facts_.highest_rank;
     }
 
-    /// Where a row stands by the rank column or, if that says nothing, in the input.
+    /// Returns the position of a row by the rank column or, if that is uninformative, in the input.
     double place(size_t i) const {
         return ranks_tell_ ? rows_[by_score_[i]].rank : static_cast<double>(by_score_[i]);
     }
 
-    /// One group of equal scores; returns where it ends.
+    /// Processes one group of equal scores and returns its end.
     size_t visit_equal_scores(size_t first) {
         double highest_here = highest_rank_, lowest_place = lowest_place_;
         size_t highest_at = highest_at_, end = first;
@@ -155,7 +155,7 @@ class ListInspector {
         return end;
     }
 
-    /// Groups of equal scores as float32 that are not all equal as float64.
+    /// Groups of scores that are equal as float32 but not all equal as float64.
     void visit_equal_float32() {
         for (size_t first = 0, end; first < by_score_.size(); first = end) {
             for (end = first + 1; end < by_score_.size() && same_float32(first, end); ++end) {

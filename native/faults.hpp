@@ -1,4 +1,4 @@
-// What is wrong with an input, and where: all of it counted, the ten earliest kept.
+// Faults of an input and their places: all are counted, the first ten kept.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Faults {
     std::vector<Fault> earliest_;
 };
 
-/// Faults of form hide duplicates: a list that could not be read says nothing about what stands in it twice.
+/// Faults of form hide duplicates: duplicates in a list that could not be read are not reported.
 struct FaultLog {
     Faults form;
     Faults duplicates;

@@ -1,4 +1,4 @@
-// A file's bytes, from its beginning, and whether it stayed the same meanwhile.
+// Reads the bytes of a file from its beginning, and checks that it did not change.
 #pragma once
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 namespace gainful {
 
-/// A file that cannot be opened is one that cannot be read.
+/// A file that cannot be opened counts as unreadable.
 class OpenFile {
   public:
     explicit OpenFile(const std::string& path) : descriptor_(opened(path)), before_(state()) {}
@@ -31,7 +31,7 @@ class OpenFile {
 #endif
     }
 
-    /// Reads up to so many bytes. 0 is the end, below 0 a failure.
+    /// Reads up to `size` bytes. Returns 0 at the end and a negative number on failure.
     int64_t read(char* into, size_t size) const {
 #if defined(_WIN32)
         return _read(descriptor_, into, static_cast<unsigned>(size));
@@ -40,7 +40,7 @@ class OpenFile {
 #endif
     }
 
-    /// How many bytes it has, 0 where nobody knows.
+    /// Returns the number of bytes, 0 if unknown.
     size_t size() const { return before_ ? static_cast<size_t>(before_->size) : 0; }
 
     bool is_unchanged() const { return before_ && before_ == state(); }

@@ -1,5 +1,5 @@
-// Sums over flipped queries, and how many draws of them are as extreme as what was observed. Sums are whole multiples of
-// a power of 2 that a double holds exactly, so that neither the order of additions nor the threads change a bit.
+// Sums over flipped queries, and the number of draws that are as extreme as the observed value. Sums are multiples of a
+// power of 2 that a double represents exactly, so that neither the order of additions nor threads change a bit.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace gainful {
 
-/// An array of rows, one after the other.
+/// A matrix in row-major order.
 template <class T>
 struct Matrix {
     const T* data;
@@ -23,10 +23,10 @@ struct Matrix {
     const T* row(size_t i) const { return data + i * columns; }
 };
 
-constexpr size_t kStrip = 8;           // columns whose sums are made together: a line of the cache
-constexpr size_t kSummedDraws = 2048;  // draws whose sums of a strip stay in the cache beside a table
+constexpr size_t kStrip = 8;           // columns summed together: one cache line
+constexpr size_t kSummedDraws = 2048;  // draws whose sums of a strip fit into the cache together with a table
 
-/// The sums of all subsets of at most 8 rows of some columns, the i-th of those whose bits are set in i.
+/// The sums of all subsets of at most 8 rows of some columns; subset i has the rows whose bits are set in i.
 class SubsetTable {
   public:
     SubsetTable(const Matrix<double>& steps, size_t first_row, size_t first_column) {
@@ -41,7 +41,7 @@ class SubsetTable {
         mask_ = static_cast<uint8_t>((1U << rows) - 1);
     }
 
-    /// Bits beyond the last row may be set, and change nothing.
+    /// Bits beyond the last row may be set and are ignored.
     const double* operator[](uint8_t subset) const { return sums_[subset & mask_].data(); }
 
   private:
@@ -49,8 +49,8 @@ class SubsetTable {
     uint8_t mask_;
 };
 
-/// Columns x draws: the sum of each column of steps (queries x columns) over the flipped queries. Flips (draws x bytes) have
-/// eight queries a byte, the first in the lowest bit.
+/// Columns x draws: the sum of each column of steps (queries x columns) over the flipped queries. Flips (draws x bytes)
+/// hold eight queries per byte, the first in the lowest bit.
 inline std::vector<double> flipped_sums(const Matrix<double>& steps, const Matrix<uint8_t>& flips, size_t threads) {
     const size_t draws = flips.rows, parts = (draws + kSummedDraws - 1) / kSummedDraws;
     const size_t strips = (steps.columns + kStrip - 1) / kStrip;
@@ -75,21 +75,21 @@ inline std::vector<double> flipped_sums(const Matrix<double>& steps, const Matri
     return found;
 }
 
-/// Two rows of sums, what their difference is multiplied by, and what it, and the largest so far, are to reach.
+/// Two rows of sums, the weight of their difference, and the thresholds for it and for the largest so far.
 struct FlippedPair {
     size_t first, second;
     double weight, edge, reach;
 };
 
 struct Extremes {
-    std::vector<int64_t> alone, among;  // one a pair
-    std::vector<double> largest;        // one a draw
+    std::vector<int64_t> alone, among;  // one per pair
+    std::vector<double> largest;        // one per draw
 };
 
-constexpr size_t kComparedDraws = 512;  // of so many draws the sums of a hundred columns stay in the cache
+constexpr size_t kComparedDraws = 512;  // draws for which the sums of a hundred columns fit into the cache
 
-/// Pair after pair: in how many draws its absolute difference reaches its edge, and in how many the largest difference of
-/// this pair and those before it reaches what that has to.
+/// For each pair in turn: the number of draws in which its absolute difference reaches its edge, and in which the largest
+/// difference of this and earlier pairs reaches its reach.
 inline Extremes count_extremes(const Matrix<double>& sums, const std::vector<FlippedPair>& pairs, size_t threads) {
     const size_t draws = sums.columns, parts = (draws + kComparedDraws - 1) / kComparedDraws;
     const size_t workers = std::max<size_t>(1, std::min(threads, parts));
@@ -101,7 +101,7 @@ inline Extremes count_extremes(const Matrix<double>& sums, const std::vector<Fli
         for (size_t i = 0; i < pairs.size(); ++i) {
             const auto [first, second, weight, edge, reach] = pairs[i];
             const double *const one = sums.row(first) + start, *const other = sums.row(second) + start;
-            // Signs of differences are counted, not comparisons: every processor does that for several draws at once.
+            // Count sign bits of differences instead of comparing, because every processor vectorises that.
             uint64_t less_extreme = 0, not_reached = 0;
             for (size_t draw = 0; draw < size; ++draw) {
                 const double apart = std::fabs(one[draw] - other[draw]) * weight;

@@ -1,4 +1,4 @@
-// Hashing of ids, and a table that numbers distinct ones.
+// Hashing of IDs, and a table that numbers distinct ones.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline uint64_t folded_product(uint64_t a, uint64_t b) {
 #endif
 }
 
-/// Numbers that nobody outside this process knows, so that nobody can make ids that all hash to the same slot.
+/// Secret random numbers, so that IDs cannot be crafted to collide in one slot.
 struct HashSecrets {
     uint64_t first, second;
 
@@ -51,7 +51,7 @@ inline const HashSecrets hash_secrets;
 
 }  // namespace detail
 
-/// Another number in every process: nothing that is put out may depend on it.
+/// Differs between processes: no output may depend on it.
 inline uint64_t hash_id(Id id) {
     const auto [first, second] = detail::hash_secrets;
     const auto load = [](const char* at, auto word) {
@@ -64,7 +64,7 @@ inline uint64_t hash_id(Id id) {
     for (; left > 16; left -= 16, p += 16) {
         h = detail::folded_product(load(p, uint64_t{}) ^ first, load(p + 8, uint64_t{}) ^ h);
     }
-    // The tail in two loads of fixed size, which may overlap.
+    // Read the tail with two loads of fixed size, which may overlap.
     uint64_t one = 0, other = 0;
     if (left >= 8) {
         one = load(p, uint64_t{});
@@ -84,10 +84,10 @@ inline size_t slots_for(size_t ids) {
     return slots;
 }
 
-/// Numbers distinct ids in order of first appearance. Does not own their bytes.
+/// Numbers distinct IDs in order of first appearance. Does not own their bytes.
 class IdTable {
   public:
-    /// Numbers ids by their places; false where one of them is there twice.
+    /// Numbers IDs by position; returns false if one is repeated.
     bool take(std::vector<Id>&& ids) {
         constexpr size_t far = 16;
         ids_ = std::move(ids);
@@ -107,7 +107,7 @@ class IdTable {
         return true;
     }
 
-    /// Does number_of for `count` ids one after another; what the next ones need is fetched meanwhile.
+    /// Calls number_of for `count` consecutive IDs, prefetching for the next ones.
     template <typename Ids, typename Put>
     void number_all(const Ids& ids, size_t count, const Put& put) {
         constexpr size_t far = 16, near = 8;
@@ -126,7 +126,7 @@ class IdTable {
     }
 
     uint32_t number_of(Id id) {
-        // Ids come in runs: mostly this one is the same as the last.
+        // IDs come in runs: usually this one equals the last.
         if (!ids_.empty() && ids_[last_] == id) return last_;
         if (slots_.empty()) {
             if (ids_.empty() || comes_last(id)) {
@@ -146,7 +146,7 @@ class IdTable {
         return last_;
     }
 
-    /// The number of a known id, or -1. Ids mostly come in the order of their numbers: `guess` is looked at first.
+    /// Returns the number of a known ID, or -1. IDs mostly come in the order of their numbers: `guess` is tried first.
     int64_t lookup(Id id, size_t guess) const {
         if (guess < ids_.size() && ids_[guess] == id) return static_cast<int64_t>(guess);
         return slots_.empty() ? -1 : static_cast<int64_t>(slots_[find(id, tag_of(id))].number) - 1;
@@ -155,13 +155,13 @@ class IdTable {
     const std::vector<Id>& ids() const { return ids_; }
 
   private:
-    /// The half of the hash that chooses the slot stands in it: other ids are told by it, without a look at themselves.
+    /// A slot stores the half of the hash that does not choose it, which rules out other IDs without reading them.
     struct Slot {
         uint32_t tag = 0;
-        uint32_t number = 0;  // + 1; 0 is free
+        uint32_t number = 0;  // + 1; 0 means free
     };
 
-    /// Whether an id comes after all others. They mostly ascend, as texts or as numbers: then all are new, and not hashed.
+    /// Returns whether an ID follows all others. They mostly ascend, as texts or numbers: then all are new and need no hash.
     bool comes_last(Id id) {
         const Id last = ids_.back();
         as_texts_ = as_texts_ && last < id;
@@ -191,7 +191,7 @@ class IdTable {
 
     uint32_t last_ = 0;
     bool as_texts_ = true, as_numbers_ = true;
-    std::vector<Slot> slots_;  // none as long as ids ascend
+    std::vector<Slot> slots_;  // empty as long as IDs ascend
     std::vector<Id> ids_;
 };
 

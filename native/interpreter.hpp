@@ -1,7 +1,7 @@
-// The interpreter's lock, given back while the core works, and not taken again by other threads once the interpreter ends.
+// The interpreter lock: released while the core works, and not requested by other threads once the interpreter ends.
 //
-// A thread that asks for the lock of an interpreter that is ending is ended by it on the spot, in the middle of our
-// functions, which the C++ runtime answers by ending the process. So whoever comes back too late waits for the end here.
+// An interpreter that is ending terminates any thread that requests its lock, in the middle of our functions, which makes
+// the C++ runtime end the process. Threads that come too late therefore wait here for the end.
 #pragma once
 
 #include <Python.h>
@@ -18,12 +18,12 @@ namespace gainful {
 
 class InterpreterGate {
   public:
-    /// To be passed before the lock is asked for: lets no thread through once the interpreter ends, but the one ending it.
+    /// To be passed before requesting the lock: once the interpreter ends, admits only the thread that ends it.
     void enter() {
         while (!admits()) std::this_thread::sleep_for(std::chrono::hours(1));
     }
 
-    /// The same, but says whether it let the thread through.
+    /// Likewise, but returns whether the thread was admitted.
     bool admits() {
         ++returning_;
         if (!closing_ || std::this_thread::get_id() == closer_) return true;
@@ -31,13 +31,13 @@ class InterpreterGate {
         return false;
     }
 
-    /// Once the lock is there, or no longer needed.
+    /// To be called once the lock is held, or no longer needed.
     void leave() { --returning_; }
 
-    /// In a child process that fork made, whose other threads are gone.
+    /// To be called in a forked child process, which has no other threads.
     void forget_others() { returning_ = 0; }
 
-    /// Called with the lock when the interpreter begins to end, while it still gives the lock to everybody.
+    /// Called with the lock held when the interpreter begins to end, while other threads can still get the lock.
     void close() {
         closer_ = std::this_thread::get_id();
         closing_ = true;
@@ -54,7 +54,7 @@ class InterpreterGate {
 
 inline InterpreterGate interpreter_gate;
 
-/// Has the gate closed when the interpreter ends, and right in processes that fork makes.
+/// Closes the gate when the interpreter ends, and resets it in forked processes.
 template <class Register>
 void watch_interpreter(Register at_exit) {
     at_exit([] { interpreter_gate.close(); });
@@ -63,7 +63,7 @@ void watch_interpreter(Register at_exit) {
 #endif
 }
 
-/// As long as it lives, a thread of ours has the interpreter's lock, unless the interpreter ends, which waits for it.
+/// Holds the interpreter lock during its lifetime, unless the interpreter ends, which waits for it.
 class WithInterpreter {
   public:
     WithInterpreter() : is_there_(interpreter_gate.admits()) {
@@ -84,7 +84,7 @@ class WithInterpreter {
     PyGILState_STATE state_ = PyGILState_UNLOCKED;
 };
 
-/// As long as it lives, this thread works without the interpreter's lock.
+/// Releases the interpreter lock of this thread during its lifetime.
 class WithoutInterpreter {
   public:
     WithoutInterpreter() : state_(PyEval_SaveThread()) {}

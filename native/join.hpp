@@ -1,4 +1,4 @@
-// A run's lists: ordered by the policy, freed of duplicates, cut, and met with the judgments, query by query.
+// Joins a run's lists with the judgments: order by the policy, remove duplicates, apply the cutoff, query by query.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ namespace gainful {
 enum class Order { score = 0, rank = 1, input = 2 };
 enum class Ties { document_descending = 0, document_ascending = 1, rank = 2, input = 3 };
 
-/// What a policy says about lists, and what is wanted of them; see _core.pyi.
+/// A policy's conventions for lists, and the results that are wanted; see _core.pyi.
 struct JoinOptions {
     Order order;
     Ties ties;
@@ -41,39 +41,40 @@ struct JoinOptions {
     double score_as_used(double score) const { return float32 ? to_float32(score) : score; }
 };
 
-/// From here on a 64-bit float stands for several whole numbers.
+/// Above this, a 64-bit float represents several integers.
 constexpr double kLastExact = 9007199254740992.0;
 
 struct Joined {
     std::vector<uint8_t> answered;
     std::vector<int64_t> retrieved, hit_offsets;
     std::vector<int32_t> hit_rank, hit_item;
+    std::vector<int32_t> hit_first, hit_last;  // empty if no documents are tied
     std::vector<double> scores;
     std::vector<int64_t> rows;
     std::vector<std::string> extra_ids;
-    std::vector<ListFacts> facts;  // by list, when they were asked for
+    std::vector<ListFacts> facts;  // by list, if requested
     std::vector<Id> list_ids;      // the queries of these lists
     int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0,
             inexact_ties = 0;
     Faults faults;
 };
 
-/// One thread's room to work in, and what it has found so far.
+/// The workspace of one thread, and its results so far.
 class ListJoiner {
   public:
     ListJoiner(const JudgmentIndex& index, const JoinOptions& options) : index_(index), options_(options) {}
 
-    std::vector<Row> rows;  // of the list at hand; the caller fills it
+    std::vector<Row> rows;  // rows of the current list, filled by the caller
     FaultLog log;
     int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0,
             inexact_ties = 0;
-    int64_t unreported = 0;  // progress that nobody was told of
-    std::vector<int32_t> hit_rank, hit_item;
+    int64_t unreported = 0;  // progress not reported yet
+    std::vector<int32_t> hit_rank, hit_item, hit_first, hit_last;
     std::vector<double> scores;
-    std::vector<int64_t> ranked;  // where each retrieved document stands in the input, in rank order
+    std::vector<int64_t> ranked;  // places in the input of the retrieved documents, in rank order
 
-    /// Orders the list and appends its hits. Returns how many documents it retrieves. A query of -1 has no judgments.
-    /// `facts`, if they are wanted, become those of the list.
+    /// Orders the list and appends its hits. Returns the number of documents retrieved. A query of -1 has no judgments.
+    /// `facts`, if requested, receives those of the list.
     int64_t join(int64_t query, Id query_id, ListFacts* facts) {
         row_count += static_cast<int64_t>(rows.size());
         const bool repeats = find_duplicates();
@@ -89,7 +90,7 @@ class ListJoiner {
     }
 
   private:
-    /// Looks each document up among those before it; with `unique` the first comers are listed there.
+    /// Looks each document up among those before it; with `unique`, lists the first occurrences there.
     template <class Sequence, class OnRepeat>
     void visit_repeats(const Sequence& sequence, OnRepeat on_repeat) {
         const size_t size = slots_for(rows.size());
@@ -141,7 +142,7 @@ class ListJoiner {
         return a < b && !tie_before(second, first);
     }
 
-    /// Sorts as little as it takes: nothing when the input is in order, only groups of equal keys when just they are not.
+    /// Sorts only what is needed: nothing if the input is in order, or only groups of equal keys if just these are not.
     void order_rows() {
         if (options_.order == Order::input) return;
         bool keys_ordered = true, ties_ordered = true;
@@ -163,7 +164,7 @@ class ListJoiner {
         }
     }
 
-    /// Counts, over the groups of equal score, what deserves a notice; ties only of documents that are not cut off.
+    /// Counts, over groups of equal scores, what deserves a notice; ties only above the cutoff.
     void inspect_scores() {
         const size_t depth = options_.depth > 0 ? static_cast<size_t>(options_.depth) : order_.size();
         double highest_rank = -std::numeric_limits<double>::infinity();
@@ -202,7 +203,14 @@ class ListJoiner {
         constexpr size_t kFar = 12, kNear = 8, kNext = 4;
         const size_t size = order_.size();
         const auto hash_at = [&](size_t i) { return rows[order_[i]].hash; };
+        size_t first = 0, end = 0;  // the group of equal scores of the document at hand
         for (size_t i = 0; i < size; ++i) {
+            if (i == end) {
+                first = end++;
+                if (options_.order == Order::score) {
+                    while (end < size && rows[order_[end]].key == rows[order_[first]].key) ++end;
+                }
+            }
             if (size - i > kFar) {
                 index_.fetch_slot(query, hash_at(i + kFar));
                 index_.fetch_item(query, hash_at(i + kNear));
@@ -213,6 +221,8 @@ class ListJoiner {
             if (item >= 0) {
                 hit_rank.push_back(static_cast<int32_t>(i + 1));
                 hit_item.push_back(item);
+                hit_first.push_back(static_cast<int32_t>(first + 1));
+                hit_last.push_back(static_cast<int32_t>(end));
             }
             if (options_.want_scores) scores.push_back(options_.score_as_used(row.score));
             if (options_.want_rows) ranked.push_back(row.where);
@@ -224,10 +234,10 @@ class ListJoiner {
     std::vector<uint32_t> order_;
     std::vector<uint32_t> seen_;
     std::vector<uint32_t> by_score_;
-    std::pair<int64_t, int64_t> repeat_;  // the first repeated document of the list, and where it stands first
+    std::pair<int64_t, int64_t> repeat_;  // the first repeated document of the list, and the place of its first occurrence
 };
 
-/// The join of a run's lists, which may come in several parts.
+/// The join of a run's lists, which may arrive in several parts.
 class ListJoin {
   public:
     ListJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress)
@@ -237,8 +247,8 @@ class ListJoin {
         result_.retrieved.assign(index.query_count(), 0);
     }
 
-    /// Joins the lists of these queries, whose places in the index are `queries`, below 0 where it does not have them.
-    /// `read(list, joiner)` fills joiner.rows and returns how much progress that was.
+    /// Joins the lists of these queries, given their positions in the index as `queries`, below 0 if it lacks them.
+    /// `read(list, joiner)` fills joiner.rows and returns the progress that it accounts for.
     template <class Read>
     void add(const std::vector<Id>& query_ids, const std::vector<int64_t>& queries, Read read) {
         const size_t first = static_cast<size_t>(result_.list_count);
@@ -262,7 +272,7 @@ class ListJoin {
                 places_[q] = place;
                 places_[q].hit_count = static_cast<uint32_t>(joiner.hit_rank.size() - place.hits);
             }
-            // Threads that count every short list would wait for each other.
+            // Threads that counted every short list would wait for each other.
             if (joiner.unreported >= kReported) progress_.add(std::exchange(joiner.unreported, 0));
         });
         for (ListJoiner& joiner : joiners_) progress_.add(std::exchange(joiner.unreported, 0));
@@ -277,7 +287,7 @@ class ListJoin {
         return std::any_of(joiners_.begin(), joiners_.end(), [](const ListJoiner& joiner) { return !joiner.log.is_empty(); });
     }
 
-    /// All of it, query by query in the order of the index; to be asked for once.
+    /// Returns everything, query by query in the order of the index; can be called once.
     Joined finish() {
         FaultLog log;
         size_t hit_count = 0, score_count = 0, row_count = 0;
@@ -296,6 +306,9 @@ class ListJoin {
         result_.faults = log.reported();
         reserve_room(result_.hit_rank, hit_count);
         reserve_room(result_.hit_item, hit_count);
+        const bool has_ties = result_.tied_count > 0;
+        if (has_ties) reserve_room(result_.hit_first, hit_count);
+        if (has_ties) reserve_room(result_.hit_last, hit_count);
         reserve_room(result_.scores, score_count);
         reserve_room(result_.rows, row_count);
         reserve_room(result_.hit_offsets, places_.size() + 1);
@@ -304,13 +317,15 @@ class ListJoin {
             const Place& place = places_[query];
             const ListJoiner& joiner = joiners_[place.worker];
             const auto copy = [](auto& to, const auto& from, size_t begin, size_t count) {
-                if (from.empty()) return;  // nobody asked for it
+                if (from.empty()) return;  // not requested
                 const auto first = from.begin() + static_cast<ptrdiff_t>(begin);
                 to.insert(to.end(), first, first + static_cast<ptrdiff_t>(count));
             };
             const size_t retrieved = static_cast<size_t>(result_.retrieved[query]);
             copy(result_.hit_rank, joiner.hit_rank, place.hits, place.hit_count);
             copy(result_.hit_item, joiner.hit_item, place.hits, place.hit_count);
+            if (has_ties) copy(result_.hit_first, joiner.hit_first, place.hits, place.hit_count);
+            if (has_ties) copy(result_.hit_last, joiner.hit_last, place.hits, place.hit_count);
             copy(result_.scores, joiner.scores, place.scores, retrieved);
             copy(result_.rows, joiner.ranked, place.rows, retrieved);
             result_.hit_offsets.push_back(static_cast<int64_t>(result_.hit_rank.size()));
@@ -322,7 +337,7 @@ class ListJoin {
   private:
     static constexpr int64_t kReported = 1 << 16;
 
-    /// Where a query's hits, scores and rows begin among those of a joiner.
+    /// The start of a query's hits, scores and rows among those of a joiner.
     struct Place {
         size_t hits, scores, rows;
         uint32_t worker, hit_count;
@@ -335,7 +350,7 @@ class ListJoin {
     Joined result_;
 };
 
-/// The places of queries in the index, below 0 where it does not have them.
+/// Returns the positions of queries in the index, below 0 if it lacks them.
 inline std::vector<int64_t> places_of(const std::vector<Id>& query_ids, const JudgmentIndex& index, size_t threads) {
     constexpr size_t kGroup = 1024;
     std::vector<int64_t> places(query_ids.size());
@@ -349,7 +364,7 @@ inline std::vector<int64_t> places_of(const std::vector<Id>& query_ids, const Ju
     return places;
 }
 
-/// Joins every list of a source at once; see ListJoin::add.
+/// Joins all lists of a source; see ListJoin::add.
 template <class Read>
 Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, const JoinOptions& options, size_t threads,
                   const Progress& progress, Read read) {

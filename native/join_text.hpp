@@ -1,4 +1,4 @@
-// A run text met with the judgments.
+// Joins a run text with the judgments.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ inline Joined join_text(const char* text, const char* end, const JudgmentIndex& 
         listed += bytes;
         return bytes;
     });
-    // Comments and blank lines before the first list belong to no list but are done, too.
+    // Also count comments and blank lines before the first list, which belong to no list.
     progress.add(end - text - listed);
     return joined;
 }

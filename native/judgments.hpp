@@ -1,4 +1,4 @@
-// Judgments: their text as columns, and the index that finds a judged document by query and id.
+// Judgments: their text as columns, and an index of judged documents by query and ID.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +25,13 @@ struct JudgmentColumns {
 
 namespace detail {
 
-/// Where the judgments of one piece of text stand among all rows; their queries and sub-topics have numbers of its own.
+/// The judgments of one piece of text, with their range among all rows, and numbers of queries and sub-topics of its own.
 struct JudgmentPiece {
     IdTable queries, subtopics;
     Faults faults;
     size_t first = 0, end = 0;
 
-    /// No more judgments than that are in the lines [begin, piece_end): the shortest is `q 0 d 1`.
+    /// Upper bound on the number of judgments in the lines [begin, piece_end): the shortest is `q 0 d 1`.
     static size_t most_rows(const char* begin, const char* piece_end) {
         constexpr ptrdiff_t kShortest = 7;
         size_t rows = 0;
@@ -78,14 +78,14 @@ struct JudgmentPiece {
 }  // namespace detail
 
 inline JudgmentColumns read_judgments(const char* text, const char* end, size_t threads) {
-    constexpr int64_t kLargest = 1 << 21;  // the ids of a piece shall stay in the processor's cache
+    constexpr int64_t kLargest = 1 << 21;  // the IDs of a piece should fit into the processor's cache
     const std::vector<const char*> cuts = cut_at_lines(skip_byte_order_mark(text, end), end, threads, kLargest);
     std::vector<detail::JudgmentPiece> pieces(cuts.size() - 1);
     for_each_task(pieces.size(), threads, [&](size_t, size_t i) { pieces[i].end = pieces[i].most_rows(cuts[i], cuts[i + 1]); });
     size_t rows = 0;
     for (detail::JudgmentPiece& piece : pieces) piece.first = std::exchange(rows, rows + piece.end);
 
-    // Every piece has its rows in place, so that no column is ever copied, or grows.
+    // Every piece knows its range of rows, so that no column is copied or grows.
     JudgmentColumns columns;
     const auto each_column = [&](auto visit) {
         for (auto* column : {&columns.query, &columns.subtopic, &columns.document_start, &columns.document_length, &columns.line}) {
@@ -112,7 +112,7 @@ inline JudgmentColumns read_judgments(const char* text, const char* end, size_t 
             columns.subtopic[row] = subtopics.places[i][static_cast<size_t>(columns.subtopic[row])];
         }
     });
-    // Comments and faults leave gaps behind the rows of their pieces.
+    // Comments and faults leave gaps after the rows of their pieces.
     each_column([&](auto& column) {
         auto filled = column.begin();
         for (const detail::JudgmentPiece& piece : pieces) {
@@ -125,10 +125,10 @@ inline JudgmentColumns read_judgments(const char* text, const char* end, size_t 
     return columns;
 }
 
-/// Document ids as spans of one block of bytes.
+/// Document IDs as spans of one block of bytes.
 class DocumentSpans {
   public:
-    /// Spans that `check` is still to be called for.
+    /// Spans that have yet to be checked with `check`.
     static DocumentSpans unchecked(const char* data, size_t size, const int64_t* start, const int64_t* length) {
         return DocumentSpans(data, size, start, length);
     }
@@ -138,9 +138,9 @@ class DocumentSpans {
         check(0, rows);
     }
 
-    /// Refuses rows whose spans leave the bytes.
+    /// Rejects rows with spans outside the bytes.
     void check(size_t first, size_t end) const {
-        // All at once without a branch, which is several times as fast; then again for the first bad one.
+        // Check all without branches, which is several times as fast; look for the first bad one only if there is any.
         bool any_leaves = false;
         for (size_t i = first; i < end; ++i) any_leaves |= leaves(i);
         for (size_t i = first; any_leaves && i < end; ++i) {
@@ -150,7 +150,7 @@ class DocumentSpans {
 
     Id operator[](size_t row) const { return Id(data_ + start_[row], static_cast<size_t>(length_[row])); }
 
-    /// Fetches a row that is needed soon, in two steps.
+    /// Prefetches a row that is needed soon, in two steps.
     void fetch_span(size_t row) const {
         prefetch(start_ + row);
         prefetch(length_ + row);
@@ -161,7 +161,7 @@ class DocumentSpans {
     DocumentSpans(const char* data, size_t size, const int64_t* start, const int64_t* length)
         : data_(data), size_(size), start_(start), length_(length) {}
 
-    /// Numbers below 0 are too large once they are unsigned.
+    /// Negative numbers are too large as unsigned ones.
     bool leaves(size_t row) const {
         const uint64_t from = static_cast<uint64_t>(start_[row]), bytes = static_cast<uint64_t>(length_[row]);
         return (from > size_) | (bytes > size_) | (from + bytes > size_);
@@ -173,7 +173,7 @@ class DocumentSpans {
     const int64_t* length_;
 };
 
-/// Finds the item (a distinct judged document of a query) for a query and a document id.
+/// Finds the item (a distinct judged document of a query) for a query and a document ID.
 class JudgmentIndex {
   public:
     JudgmentIndex(const std::vector<Id>& query_ids, const int64_t* query, size_t rows, const DocumentSpans& documents)
@@ -192,14 +192,14 @@ class JudgmentIndex {
         for (size_t q = 0; q < query_count(); ++q) add_query(q, first[q], first[q + 1], rows, row_at, documents);
     }
 
-    /// The place of a query, or -1; `guess` is looked at first.
+    /// Returns the position of a query, or -1; `guess` is tried first.
     int64_t find_query(Id id, size_t guess) const { return queries_.lookup(id, guess); }
     size_t query_count() const { return queries_.ids().size(); }
     const std::vector<int64_t>& item() const { return item_; }
     const std::vector<int64_t>& item_offsets() const { return item_offsets_; }
 
-    /// Fetches, in three steps, what finding a document is about to look at: its slot, the item there, the item's id. Of
-    /// judgments that do not fit into the processor's cache each would be waited for.
+    /// Prefetches, in three steps, the memory needed to find a document: its slot, the item there, and the item's ID. If
+    /// judgments exceed the processor's cache, each access would otherwise stall.
     void fetch_slot(size_t query, uint64_t hash) const {
         const size_t start = table_offsets_[query], mask = table_offsets_[query + 1] - start - 1;
         prefetch(filter_.data() + start + filter_byte(hash, mask));
@@ -215,8 +215,8 @@ class JudgmentIndex {
         if (const uint32_t number = first_number(query, hash)) prefetch(documents_[number - 1].data());
     }
 
-    /// Puts the places of the hashes that may be judged at the front of `places` and returns their number. Without a
-    /// branch, which the processor would often predict wrongly.
+    /// Moves the positions of hashes that may be judged to the front of `places` and returns their number. Avoids a branch,
+    /// which the processor would often mispredict.
     size_t find_candidates(size_t query, const std::vector<uint64_t>& hashes, std::vector<uint32_t>& places) const {
         const size_t start = table_offsets_[query], mask = table_offsets_[query + 1] - start - 1;
         const uint8_t* filter = filter_.data() + start;
@@ -229,7 +229,7 @@ class JudgmentIndex {
         return found;
     }
 
-    /// The item, or -1 when the document is not judged for the query.
+    /// Returns the item, or -1 if the document is not judged for the query.
     int32_t find(size_t query, Id document, uint64_t hash) const {
         const uint32_t* table = slots_.data() + table_offsets_[query];
         const size_t mask = table_offsets_[query + 1] - table_offsets_[query] - 1;
@@ -245,7 +245,7 @@ class JudgmentIndex {
     void keep_queries(const std::vector<Id>& query_ids) {
         size_t size = 0;
         for (const Id id : query_ids) size += id.size();
-        id_bytes_.reserve(size);  // so that it never moves
+        id_bytes_.reserve(size);  // prevents reallocation
         std::vector<Id> kept;
         reserve_room(kept, query_ids.size());
         for (const Id id : query_ids) {
@@ -255,7 +255,7 @@ class JudgmentIndex {
         if (!queries_.take(std::move(kept))) throw std::invalid_argument("the query ids are not distinct");
     }
 
-    /// Where the rows of every query begin once they are sorted by query, and where the last ones end.
+    /// Returns the offsets of every query's rows once they are sorted by query.
     std::vector<size_t> first_rows(const int64_t* query, size_t rows) const {
         std::vector<size_t> first(query_count() + 1, 0);
         for (size_t i = 0; i < rows; ++i) {
@@ -268,7 +268,7 @@ class JudgmentIndex {
         return first;
     }
 
-    /// Rows sorted by query, otherwise in their order; nothing where they are.
+    /// Returns the rows sorted stably by query; empty if they are sorted already.
     static std::vector<size_t> rows_by_query(const int64_t* query, size_t rows, std::vector<size_t> next) {
         std::vector<size_t> order;
         if (std::is_sorted(query, query + rows)) return order;
@@ -277,7 +277,7 @@ class JudgmentIndex {
         return order;
     }
 
-    /// Adds the documents of a query, whose rows are row_at(first), ..., row_at(end - 1) of so many.
+    /// Adds the documents of a query: row_at(first), ..., row_at(end - 1).
     template <class RowAt>
     void add_query(size_t query, size_t first, size_t end, size_t rows, RowAt row_at, const DocumentSpans& documents) {
         constexpr size_t far = 16, near = 8;
@@ -306,13 +306,13 @@ class JudgmentIndex {
         item_offsets_[query + 1] = static_cast<int64_t>(documents_.size());
     }
 
-    /// What stands in the slot of a hash; 0 where the filter rules it out.
+    /// Returns the slot of a hash; 0 if the filter rules it out.
     uint32_t first_number(size_t query, uint64_t hash) const {
         const size_t start = table_offsets_[query], mask = table_offsets_[query + 1] - start - 1;
         return (filter_[start + filter_byte(hash, mask)] & filter_bit(hash)) == 0 ? 0 : slots_[start + (hash & mask)];
     }
 
-    /// Where the filter has a document's bit: by other digits of the hash than those that choose its slot.
+    /// Returns the position of a document's bit in the filter, from other bits of the hash than those that choose its slot.
     static size_t filter_byte(uint64_t hash, size_t mask) { return (hash >> 35) & mask; }
     static uint8_t filter_bit(uint64_t hash) { return static_cast<uint8_t>(1U << ((hash >> 32) & 7)); }
 
@@ -328,8 +328,8 @@ class JudgmentIndex {
     std::vector<int64_t> item_;
     std::vector<int64_t> item_offsets_;
     std::vector<size_t> table_offsets_;
-    std::vector<uint32_t> slots_;  // item + 1; 0 is free
-    std::vector<uint8_t> filter_;  // as many bytes: without its bit a document, as most are, is not judged
+    std::vector<uint32_t> slots_;  // item + 1; 0 means free
+    std::vector<uint8_t> filter_;  // equally many bytes: a document without its bit, as most are, is not judged
     std::vector<Id> documents_;
     std::vector<uint32_t> tags_;
 };

@@ -18,19 +18,19 @@ namespace gainful {
 struct LetorColumns {
     std::vector<int64_t> query_start, query_length, document_start, document_length, line;
     std::vector<double> grade, value;
-    std::vector<char> documents;  // what the documents' spans point into, unless it is empty: then it is the text
+    std::vector<char> documents;  // data of the documents' spans; if empty, they point into the text
     int64_t feature_count = 0;
     Faults faults;
 };
 
 namespace detail {
 
-/// The fields of a line one by one.
+/// Iterates over the fields of a line.
 class FieldWalk {
   public:
     FieldWalk(const char* begin, const char* end) : at_(begin), end_(end) {}
 
-    /// The next field; empty when there is none, or when it begins the comment that ends the line.
+    /// Returns the next field; empty at the end or at the comment that ends the line.
     Id next() {
         while (at_ < end_ && is_blank(*at_)) ++at_;
         const char* const start = at_;
@@ -39,7 +39,7 @@ class FieldWalk {
         return Id(start, static_cast<size_t>(at_ - start));
     }
 
-    /// What is left: after the last field, the comment.
+    /// Returns the rest: after the last field, the comment.
     Id rest() const { return Id(at_, static_cast<size_t>(end_ - at_)); }
 
   private:
@@ -47,7 +47,7 @@ class FieldWalk {
     const char* end_;
 };
 
-/// The word after `docid =` in a comment; empty when there is none.
+/// Returns the word after `docid =` in a comment; empty if there is none.
 inline Id document_in(Id comment) {
     constexpr Id kKey = "docid";
     const auto skip_blanks = [&](size_t at) {
@@ -66,7 +66,7 @@ inline Id document_in(Id comment) {
     return Id();
 }
 
-/// Reads `feature:value`, a whole feature of at least 1 and a number or NULL.
+/// Reads `feature:value`, an integer feature of at least 1 and a number or NULL.
 inline Number parse_feature(Id field, int64_t& feature, double& value) {
     constexpr size_t kMostDigits = 18;
     size_t at = 0;
@@ -91,7 +91,7 @@ class LetorReader {
             const Line line = line_at(at, end);
             at = line.next;
             if (std::memchr(line.begin, '\r', static_cast<size_t>(line.end - line.begin))) {
-                // Several lines to whoever wrote them: all behind a comment would be lost.
+                // The writer meant several lines: everything after a comment would be lost.
                 columns.faults.add(line.begin - text_, FaultCode::line_end);
                 continue;
             }
@@ -143,7 +143,7 @@ class LetorReader {
         add_document(query, document_in(fields.rest()));
     }
 
-    /// A document without a name is told, until all are known, by its ordinal: as a start below 0.
+    /// Until all lines are known, a document without a name is represented by its ordinal, as a negative start.
     void add_document(Id query, Id document) {
         const uint32_t number = queries_.number_of(query);
         if (number == rows_.size()) rows_.push_back(0);
@@ -154,7 +154,7 @@ class LetorReader {
         columns.document_length.push_back(static_cast<int64_t>(document.size()));
     }
 
-    /// Where no document has a name, all are told by their ordinals; where others have one, its lack is a fault.
+    /// If no document has a name, all are numbered by ordinals; if only some do, the others are faults.
     void settle_documents() {
         if (has_named_ && has_unnamed_) {
             for (size_t i = 0; i < columns.document_start.size(); ++i) {

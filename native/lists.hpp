@@ -1,4 +1,4 @@
-// Lines grouped into one list a query, wherever in the text they stand.
+// Groups lines into one list per query, wherever they are in the text.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace gainful {
 
-/// A smaller piece is not worth a thread. Fuzzers, whose texts are short, set it lower.
+/// Smaller pieces are not worth a thread. Fuzzers, which use short texts, set it lower.
 #if !defined(GAINFUL_SMALLEST_PIECE)
 #define GAINFUL_SMALLEST_PIECE (1 << 16)
 #endif
 
-/// Cuts a text into pieces of whole lines, a few for every thread, and none much larger than `largest`.
+/// Cuts a text into pieces of whole lines, a few per thread, none much larger than `largest`.
 inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads,
                                              int64_t largest = std::numeric_limits<int64_t>::max()) {
     constexpr int64_t kSmallest = GAINFUL_SMALLEST_PIECE;
@@ -35,13 +35,13 @@ inline std::vector<const char*> cut_at_lines(const char* begin, const char* end,
     return cuts;
 }
 
-/// The positions that put ids in byte order, and for every id its place in that order.
+/// The permutation that sorts IDs by bytes, and the rank of every ID.
 struct ByteOrder {
     std::vector<uint32_t> sorted;
     std::vector<uint32_t> place;
 
     explicit ByteOrder(const std::vector<Id>& ids) : sorted(ids.size()), place(ids.size()) {
-        // The first eight bytes as a number mostly tell two ids apart, and lie side by side while the ids do not.
+        // The first eight bytes as a number distinguish most IDs and are contiguous in memory, unlike the IDs.
         struct Key {
             uint64_t beginning;
             uint32_t id;
@@ -51,7 +51,7 @@ struct ByteOrder {
         const auto is_before = [&](const Key& a, const Key& b) {
             return a.beginning != b.beginning ? a.beginning < b.beginning : ids[a.id] < ids[b.id];
         };
-        // Ascending numbers are a few parts in byte order, by their length.
+        // Ascending numbers consist of a few sorted runs in byte order, by their length.
         constexpr int kMostParts = 8;
         auto sorted_end = std::is_sorted_until(keys.begin(), keys.end(), is_before);
         for (int parts = 1; parts < kMostParts && sorted_end != keys.end(); ++parts) {
@@ -85,7 +85,7 @@ struct ByteOrder {
     }
 };
 
-/// The distinct ids of several tables in byte order; places[table][number in the table] is where an id stands among them.
+/// The distinct IDs of several tables in byte order; places[table][number in the table] is an ID's position among them.
 struct Numbering {
     std::vector<Id> ids;
     std::vector<std::vector<uint32_t>> places;
@@ -111,7 +111,7 @@ struct Numbering {
     }
 };
 
-/// Consecutive lines whose first field is the same.
+/// Consecutive lines with the same first field.
 struct Segment {
     const char* begin;
     const char* end;
@@ -132,7 +132,7 @@ inline void find_segments(const char* begin, const char* end, IdTable& queries, 
     for (const char* at = begin; at < end;) {
         const Line line = line_at(at, end);
         at = line.next;
-        // Most lines carry on with the query of the line before: one comparison, no search for the field's end.
+        // Most lines continue the query of the previous one: one comparison, no search for the field's end.
         const size_t size = current.size();
         if (size && static_cast<size_t>(line.end - line.begin) > size && is_blank(line.begin[size]) &&
             std::memcmp(line.begin, current.data(), size) == 0) {
@@ -185,7 +185,7 @@ inline Grouping group_by_query(const char* begin, const char* end, size_t thread
     return result;
 }
 
-/// Rounds to the nearest float32, as the processor does. A cast of what no float32 is near to would be undefined.
+/// Rounds to the nearest float32, as the processor does. A cast of a value outside float32's range would be undefined.
 inline float to_float32(double value) {
     constexpr double kLargest = std::numeric_limits<float>::max(), kInfinite = 0x1.ffffffp127;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -199,7 +199,7 @@ struct Row {
     Id document;
     uint64_t hash;
     double score;
-    double rank;  // NaN when it is not a number
+    double rank;  // NaN if it is not a number
     double key;   // smaller is better; set when the list is ordered
     int64_t where;
 };

@@ -1,4 +1,4 @@
-// Documents of many lists at once: which judged item each one is, and which of them have come before.
+// Looks up documents of many lists at once: the judged item of each, and repetitions.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace gainful {
 
-/// So many groups are one piece of work: a task for each of very many small groups would cost more than it does. Fuzzers
-/// have few groups, and set it lower.
+/// Number of groups per task, since a task for each of many small groups would cost more than its work. Fuzzers, which
+/// have few groups, set it lower.
 #if !defined(GAINFUL_GROUPS_A_PIECE)
 #define GAINFUL_GROUPS_A_PIECE 1024
 #endif
@@ -25,10 +25,10 @@ void for_each_piece(size_t groups, size_t threads, Work work) {
     for_each_task(pieces, threads, [&](size_t, size_t piece) { work(piece * kPiece, std::min(groups, (piece + 1) * kPiece)); });
 }
 
-/// Groups of at most so many documents need no table.
+/// Groups of at most this many documents need no table.
 constexpr size_t kFew = 32;
 
-/// Calls found(i) for every document i of a group of few that stands before: two bits for each hash tell nearly all apart.
+/// Calls found(i) for every repeated document i of a small group; two bits per hash rule out nearly all others.
 template <class Found>
 void find_few_repeats(const DocumentSpans& documents, size_t begin, const std::vector<uint64_t>& hashes, Found found) {
     uint64_t ones = 0, others = 0;
@@ -46,13 +46,13 @@ void find_few_repeats(const DocumentSpans& documents, size_t begin, const std::v
     }
 }
 
-/// The same for a group of any size; `slots` is memory to work in.
+/// Likewise for a group of any size; `slots` is scratch memory.
 template <class Found>
 void find_repeats_in(const DocumentSpans& documents, size_t begin, const std::vector<uint64_t>& hashes,
                      std::vector<uint32_t>& slots, Found found) {
     if (hashes.size() <= kFew) return find_few_repeats(documents, begin, hashes, found);
     const size_t mask = slots_for(hashes.size()) - 1;
-    slots.assign(mask + 1, 0);  // place in the group + 1; 0 is free
+    slots.assign(mask + 1, 0);  // position in the group + 1; 0 means free
     for (size_t i = 0; i < hashes.size(); ++i) {
         const Id document = documents[begin + i];
         size_t at = hashes[i] & mask;
@@ -67,7 +67,7 @@ void find_repeats_in(const DocumentSpans& documents, size_t begin, const std::ve
     }
 }
 
-/// The judged documents of lists: their places among all documents, their lists and items; and whether any list repeats itself.
+/// The judged documents of lists: their positions among all documents, lists and items; and whether any list has repeats.
 struct Hits {
     std::vector<int64_t> place, list, item;
     bool has_repeats = false;
@@ -80,7 +80,7 @@ struct Hits {
     }
 };
 
-/// `query` is by list, below 0 for a list without judgments. Checks the spans on its way.
+/// `query` is by list, below 0 for a list without judgments. Also checks the spans.
 inline Hits find_hits(const JudgmentIndex& index, const int64_t* query, const int64_t* offsets, size_t lists,
                       const DocumentSpans& documents, size_t threads) {
     std::vector<Hits> pieces((lists + kPiece - 1) / kPiece);
@@ -112,7 +112,7 @@ inline Hits find_hits(const JudgmentIndex& index, const int64_t* query, const in
     return all;
 }
 
-/// Whether each document stands before in its group. Checks the spans on its way.
+/// Returns whether each document occurs earlier in its group. Also checks the spans.
 inline std::vector<uint8_t> find_repeats(const int64_t* offsets, size_t groups, const DocumentSpans& documents, size_t threads) {
     std::vector<uint8_t> repeats(static_cast<size_t>(offsets[groups]), 0);
     for_each_piece(groups, threads, [&](size_t first, size_t end) {

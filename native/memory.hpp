@@ -1,4 +1,4 @@
-// Room for large columns, and a hint for what is read soon.
+// Memory for large columns, and prefetching.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace gainful {
 
-/// Has memory fetched that is about to be read, where the compiler knows how to ask for it. The empty instruction keeps GCC
-/// from taking functions that only fetch for ones without an effect, and dropping them.
+/// Prefetches memory that is about to be read, if the compiler supports it. The empty instruction keeps GCC from dropping
+/// functions that only prefetch as having no effect.
 inline void prefetch([[maybe_unused]] const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
@@ -21,7 +21,7 @@ inline void prefetch([[maybe_unused]] const void* address) {
 #endif
 }
 
-/// Reserves room; where it is large, in large pages if the system has them: new pages cost more than filling them does.
+/// Reserves memory, in huge pages if it is large and the system has them: page faults cost more than filling pages.
 template <class T>
 void reserve_room(std::vector<T>& values, size_t count) {
     if (count <= values.capacity()) return;
@@ -33,18 +33,18 @@ void reserve_room(std::vector<T>& values, size_t count) {
     if (bytes < kLarge) return;
     const uintptr_t begin = reinterpret_cast<uintptr_t>(values.data());
     const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = (begin + bytes) / kPage * kPage;
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // a wish: it does not matter if it fails
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // a hint that may fail
 #endif
 }
 
-/// The same, filled with zeros.
+/// Likewise, filled with zeros.
 template <class T>
 void make_room(std::vector<T>& values, size_t count) {
     reserve_room(values, count);
     values.resize(count);
 }
 
-/// Gives the system back what a thread of ours has freed: nobody else would get it.
+/// Returns memory freed by one of our threads to the system, since other threads would not reuse it.
 inline void return_freed_memory() {
 #if defined(__GLIBC__)
     malloc_trim(0);

@@ -1,4 +1,4 @@
-// Threads that share a counter of tasks, report progress and can be told to stop.
+// Threads that share a counter of tasks, report progress and can be cancelled.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#ifndef GAINFUL_THREAD  // the fuzzers have their own
+#ifndef GAINFUL_THREAD  // the fuzzers define their own
 #define GAINFUL_THREAD std::thread
 #define GAINFUL_TASK_TAKEN()
 #endif
@@ -22,15 +22,15 @@ inline void add_to_cell(int64_t& cell, int64_t amount) {
     std::atomic_ref<int64_t>(cell).fetch_add(amount, std::memory_order_relaxed);
 }
 inline int64_t read_cell(int64_t& cell) { return std::atomic_ref<int64_t>(cell).load(std::memory_order_relaxed); }
-#elif defined(__GNUC__)  // Clang too, whose own library long had no atomic_ref
+#elif defined(__GNUC__)  // also Clang, whose own library long lacked atomic_ref
 inline void add_to_cell(int64_t& cell, int64_t amount) { __atomic_fetch_add(&cell, amount, __ATOMIC_RELAXED); }
 inline int64_t read_cell(int64_t& cell) { return __atomic_load_n(&cell, __ATOMIC_RELAXED); }
 #else
 #error "cells that several threads share need std::atomic_ref"
 #endif
 
-/// Two cells that the caller can see while a call runs: how much is done, and whether to give up. Whoever started the
-/// work on its own account may have a flag of its own to stop it, which leaves the caller's cells alone.
+/// Two cells shared with the caller during a call: the work done, and whether to cancel. Background work may have its own
+/// flag to stop it, which leaves the caller's cells unchanged.
 class Progress {
   public:
     explicit Progress(int64_t* cells, const std::atomic<bool>* abandoned = nullptr) : cells_(cells), abandoned_(abandoned) {}
@@ -46,7 +46,7 @@ class Progress {
     const std::atomic<bool>* abandoned_;
 };
 
-/// Calls work(worker, task) for every task. Which worker takes which task is up to chance: results must not depend on it.
+/// Calls work(worker, task) for every task. The assignment to workers varies: results must not depend on it.
 template <class Work>
 void for_each_task(size_t tasks, size_t workers, Work work) {
     workers = std::max<size_t>(1, std::min(workers, tasks));
@@ -70,14 +70,14 @@ void for_each_task(size_t tasks, size_t workers, Work work) {
         others.reserve(workers - 1);
         for (size_t worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
     } catch (const std::exception&) {
-        // The machine gives no more threads, or no memory for one: those that started, and this one, do all the tasks.
+        // No more threads or memory are available: the threads that started, and this one, do all tasks.
     }
     run(0);
     for (GAINFUL_THREAD& other : others) other.join();
     if (failure) std::rethrow_exception(failure);
 }
 
-/// The same for tasks that may be many and small: a worker takes some of them at a time.
+/// Likewise for tasks that may be many and small: a worker takes several at a time.
 template <class Work>
 void for_each_in_groups(size_t tasks, size_t workers, Work work) {
     const size_t size = std::clamp<size_t>(tasks / (16 * std::max<size_t>(1, workers)), 1, 256);

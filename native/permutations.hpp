@@ -1,4 +1,4 @@
-// Permuting by sorting: random keys that hold their places, and what stands at the places once they are sorted.
+// Permutation by sorting random keys that hold their positions, and lookup of the values at these positions.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace gainful {
 
-/// The bits of NumPy's SFC64 from a state of its own, without a call for every word.
+/// The bits of NumPy's SFC64 from a separate state, without a call for every word.
 inline uint64_t next_bits(std::array<uint64_t, 4>& state) {
     auto& [a, b, c, counter] = state;
     const uint64_t found = a + b + counter++;
@@ -21,16 +21,16 @@ inline uint64_t next_bits(std::array<uint64_t, 4>& state) {
     return found;
 }
 
-/// The low bits of a key, as few as number the columns.
+/// The low bits of a key, as many as needed to number the columns.
 template <class Key>
 Key place_bits(size_t columns) {
     return static_cast<Key>(std::bit_ceil(columns) - 1);
 }
 
-/// Fills rows of keys: the high bits are random, word after word as they lie in memory; the low ones say in which column.
+/// Fills rows of keys: the high bits are random, consecutively in memory order; the low ones are the column.
 template <class Key>
 void random_keys(std::array<uint64_t, 4>& state, Key* keys, size_t rows, size_t columns) {
-    std::array<uint64_t, 4> local = state;  // which stays in registers
+    std::array<uint64_t, 4> local = state;  // stays in registers
     auto* out = reinterpret_cast<char*>(keys);
     const size_t size = rows * columns * sizeof(Key);
     for (size_t words = size / sizeof(uint64_t); words > 0; --words, out += sizeof(uint64_t)) {
@@ -48,7 +48,7 @@ void random_keys(std::array<uint64_t, 4>& state, Key* keys, size_t rows, size_t 
     }
 }
 
-/// Adds to each row of sums the values at the places that its keys say; beyond the last value there are zeros.
+/// Adds to each row of sums the values at the positions in its keys, 0 beyond the last value.
 template <class Key>
 void add_at_places(double* __restrict sums, const double* values, const Key* keys, size_t rows, size_t columns) {
     const Key mask = place_bits<Key>(columns);

@@ -1,4 +1,4 @@
-// A whole run text as columns, its rows grouped by query.
+// A run text as columns, with rows grouped by query.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Delimited texts (CSV, TSV, fields between blanks) as columns.
+// Delimited texts (CSV, TSV, fields separated by blanks) as columns.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace gainful {
 
-/// What the rows of a table are made of, and which of their fields are wanted.
+/// The layout of a table's rows, and the selected fields.
 struct TableShape {
     char separator;  // 0: runs of blanks
     int64_t fields;
     std::vector<int64_t> id_fields, number_fields;
-    std::vector<int64_t> optional_fields;  // may be empty: an id of no bytes, NaN as number
+    std::vector<int64_t> optional_fields;  // may be empty: an empty ID, or NaN
 
     void check() const {
         if (separator == '"' || separator == '\n' || separator == '\r') {
@@ -39,7 +39,7 @@ struct TableColumns {
     std::vector<Spans> ids;
     std::vector<std::vector<double>> numbers;
     std::vector<int64_t> line;
-    std::string extra;  // ids that do not stand in the text as they are; spans count on from its end
+    std::string extra;  // IDs that differ from the text after unescaping; spans continue after its end
     Faults faults;
 };
 
@@ -47,16 +47,16 @@ namespace detail {
 
 struct Field {
     Id text;
-    bool doubled;  // holds quotes, each written twice
+    bool doubled;  // contains doubled quotes
 };
 
-/// Splits one row after the other, in the same memory.
+/// Splits rows one by one, reusing memory.
 class RowSplitter {
   public:
-    /// Of each row the first `kept` fields are kept; all are counted.
+    /// Keeps the first `kept` fields of each row; all are counted.
     RowSplitter(char separator, int64_t kept) : separator_(separator), kept_(kept) {}
 
-    /// Splits the row that starts at `begin` and returns where the next one starts; `end` is the end of the whole text.
+    /// Splits the row that starts at `begin` and returns the start of the next one; `end` is the end of the whole text.
     const char* split(const char* begin, const char* end) {
         fields_.clear();
         count_ = 0;
@@ -67,7 +67,7 @@ class RowSplitter {
     }
 
     bool has_content() const { return count_ > 0 || misquoted_; }
-    /// The field after the last counted one is a quoted one without a proper end.
+    /// The field after the last counted one is quoted without a proper end.
     bool misquoted() const { return misquoted_; }
     int64_t count() const { return count_; }
     const Field& operator[](int64_t field) const { return fields_[static_cast<size_t>(field)]; }
@@ -129,7 +129,7 @@ class RowSplitter {
         }
     }
 
-    /// The quote that ends a field which goes on at `at`, or the end of the text.
+    /// Returns the quote that ends a field that continues at `at`, or the end of the text.
     static const char* closing_quote(const char* at, const char* end, bool& doubled) {
         for (;; at += 2) {
             const void* const found = at < end ? std::memchr(at, '"', static_cast<size_t>(end - at)) : nullptr;
@@ -147,7 +147,7 @@ class RowSplitter {
     std::vector<Field> fields_;
 };
 
-/// Reads row after row into columns.
+/// Reads rows into columns.
 class TableReader {
   public:
     TableReader(const char* text, const char* end, const TableShape& shape)
@@ -163,7 +163,7 @@ class TableReader {
             const int64_t field = shape.number_fields[i];
             checks_.push_back({field, true, may_be_empty(field), i});
         }
-        // The first faulty field of a row is the one that is reported.
+        // Only the first faulty field of a row is reported.
         const auto stands_before = [](const Check& a, const Check& b) { return a.field < b.field; };
         std::stable_sort(checks_.begin(), checks_.end(), stands_before);
     }
@@ -186,7 +186,7 @@ class TableReader {
         size_t column;
     };
 
-    /// Looks for faults, and leaves the row's numbers in `numbers_`.
+    /// Checks for faults, and stores the row's numbers in `numbers_`.
     bool is_sound(const RowSplitter& row, int64_t where) {
         Faults& faults = columns.faults;
         if (row.misquoted()) {
@@ -247,7 +247,7 @@ class TableReader {
 
 }  // namespace detail
 
-/// Reads the rows from offset `first` on.
+/// Reads the rows starting at offset `first`.
 inline TableColumns read_table(const char* text, const char* end, int64_t first, const TableShape& shape) {
     shape.check();
     if (first < 0 || first > end - text) throw std::invalid_argument("the first row lies outside of the data");

@@ -1,4 +1,4 @@
-// Bytes to lines, fields and numbers. Nothing here allocates.
+// Splits bytes into lines, fields and numbers. Nothing here allocates.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@ inline const char* skip_byte_order_mark(const char* begin, const char* end) {
     return end - begin >= 3 && std::memcmp(begin, "\xEF\xBB\xBF", 3) == 0 ? begin + 3 : begin;
 }
 
-/// One line without its line end. `next` is where the following line starts.
+/// One line without its line end. `next` is the start of the following line.
 struct Line {
     const char* begin;
     const char* end;
@@ -40,7 +40,7 @@ inline Line line_at(const char* begin, const char* end) {
     return {begin, content_end, feed ? feed + 1 : end};
 }
 
-/// The first of two bytes in [at, end), or the end.
+/// Returns the first of two bytes in [at, end), or the end.
 inline const char* find_either(const char* at, const char* end, char one, char other) {
 #if defined(__SSE2__)
     const __m128i ones = _mm_set1_epi8(one), others = _mm_set1_epi8(other);
@@ -54,7 +54,7 @@ inline const char* find_either(const char* at, const char* end, char one, char o
     return at;
 }
 
-/// Where the blanks and the line feeds are among 64 bytes, one bit a byte.
+/// Bit masks of the blanks and the line feeds among 64 bytes.
 struct Marks {
     uint64_t blanks;
     uint64_t feeds;
@@ -80,7 +80,7 @@ inline Marks mark_64_bytes(const char* bytes) {
     return marks;
 }
 
-/// A line and its fields: up to `kMost` of them, and how many there are in all.
+/// A line and its fields: up to `kMost` of them, and the number of all.
 class SplitLine {
   public:
     static constexpr int kMost = 6;
@@ -146,8 +146,8 @@ enum class Number { valid, malformed, overflow };
 
 namespace detail {
 
-/// Whether the digits in [begin, end), scaled by 10^exponent, are too large rather than too small for a float64.
-/// Only asked of texts that are out of range, so the decimal magnitude of the first non-zero digit decides.
+/// Returns whether the digits in [begin, end), scaled by 10^exponent, are too large rather than too small for a float64.
+/// Called only for texts out of range, so the decimal magnitude of the first nonzero digit decides.
 inline bool is_huge(const char* begin, const char* end, int64_t exponent) {
     const char* point = begin;
     while (point < end && is_digit(*point)) ++point;
@@ -159,7 +159,7 @@ inline bool is_huge(const char* begin, const char* end, int64_t exponent) {
     return false;
 }
 
-/// The correctly rounded value of a text that is already known to be a decimal number without a sign.
+/// Returns the correctly rounded value of a text that is known to be a decimal number without a sign.
 inline Number convert_slowly(const char* begin, const char* end, int64_t exponent, double& value) {
 #if defined(__cpp_lib_to_chars)
     const auto result = std::from_chars(begin, end, value);
@@ -177,7 +177,7 @@ inline Number convert_slowly(const char* begin, const char* end, int64_t exponen
 
 }  // namespace detail
 
-/// Reads `[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`, the whole field, correctly rounded.
+/// Reads a whole field matching `[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`, correctly rounded.
 inline Number parse_number(Id field, double& value) {
     static constexpr double kExactPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -202,7 +202,7 @@ inline Number parse_number(Id field, double& value) {
         bool down = false;
         if (++p < end && (*p == '+' || *p == '-')) down = *p++ == '-';
         if (p == end || !is_digit(*p)) return Number::malformed;
-        // Far beyond any float64 the exact exponent no longer matters; the cap keeps it from wrapping around.
+        // Far beyond any float64, the exact exponent does not matter; the cap prevents overflow.
         for (; p < end && is_digit(*p); ++p) {
             if (exponent < (int64_t{1} << 40)) exponent = exponent * 10 + (*p - '0');
         }

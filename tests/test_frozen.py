@@ -1,4 +1,4 @@
-"""Frozen dataclasses of ours beside those of the standard library."""
+"""Our frozen dataclasses compared with the standard library's."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,4 @@
-"""Every convention: its values, its default, what it does to a tiny example, and what is said about mistakes."""
+"""Conventions: values, defaults, effects on tiny examples, and errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.together import together
 
 VALUES = {
     "order": ("score", "rank", "input"),
-    "ties": ("docid-desc", "docid-asc", "rank", "input"),
+    "ties": ("docid-desc", "docid-asc", "rank", "input", "expected", "best", "worst"),
     "scores": ("float64", "float32"),
     "duplicates": ("error", "first"),
     "parent": ("none",),
@@ -85,7 +85,7 @@ class TestChoices:
             ({"order": "scores"}, "order: expected score | rank | input, found 'scores'\nhint: did you mean score?"),
             (
                 {"ties": "docid"},
-                "ties: expected docid-desc | docid-asc | rank | input, found 'docid'\n"
+                "ties: expected docid-desc | docid-asc | rank | input | expected | best | worst, found 'docid'\n"
                 "hint: did you mean docid-asc or docid-desc?",
             ),
             ({"scores": 32}, "scores: expected float64 | float32, found 32"),
@@ -226,6 +226,9 @@ EFFECTS: list[tuple[tuple[str, Any, Any], dict[str, Any], float]] = [
     (JUDGES, {"judges": "mean", "grade_zero": 1}, 1),  # what they agree on, less 1; clipped one by one it would be 5/4
     (("RR", {"q": {"b": 1}}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*"}, 1 / 2),
     (("R@2", {"q": ["a#5", "b#6"]}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*", "parent_of": "both"}, 1),
+    (("P@1", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}), {"ties": "expected"}, 1 / 2),
+    (("P@1", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}), {"ties": "best"}, 1),
+    (("P@1", {"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}), {"ties": "worst"}, 0),
     (("R@1", {"q": {"a[0:9]": 1}}, {"q": ["a[3:12]"]}), {"spans": "0.6"}, 1),
     (("CG", *SUBTOPICS), {"subtopics": True}, 3),
     (("CG", *SUBTOPICS), {"subtopics": "no", "judges": "min"}, 1),
@@ -274,8 +277,8 @@ def test_each_judge_in_turn(seed: int) -> None:
         chance.shuffle(lines)
 
 
-FIRST = "duplicates='first' keeps the best ranked of them"
-SEVERAL = "judges='mean', median, max, min or turn makes one grade of several"
+FIRST = "use duplicates='first' to keep the best-ranked occurrence"
+SEVERAL = "combine them with judges='mean', median, max, min or turn"
 SIX = {f"q{i}": {"a": 1} for i in range(7)}
 ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
 
@@ -283,20 +286,19 @@ ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
 @together(
     ("qrels", "run", "choices", "message"),
     [
-        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"order": "rank"}, "<dict>: order=rank needs a rank column, found none"),
-        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"ties": "rank"}, "<dict>: ties=rank needs a rank column, found none"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"order": "rank"}, "<dict>: order=rank needs a rank column"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"ties": "rank"}, "<dict>: ties=rank needs a rank column"),
         (
             TWO,
             {"q": ["a", "b", "a"]},
             {},
-            "<dict>['q']: item 3: expected every document once in a list, found 'a' again for query 'q' "
-            f"(first: item 1)\nhint: {FIRST}",
+            f"<dict>['q']: item 3: duplicate document 'a' for query 'q' (first: item 1)\nhint: {FIRST}",
         ),
         (
             {"q": {1: 1, "1": 2}},  # the same text
             {"q": ["1"]},
             {},
-            "<dict>['q']: item 2: expected one grade for query 'q' and document '1', found 2 after 1 (item 1)\n"
+            "<dict>['q']: item 2: conflicting grades for query 'q' and document '1': 2 after 1 (item 1)\n"
             f"hint: {SEVERAL}",
         ),
         (
@@ -318,14 +320,14 @@ ZERO = {"q1": {"a": 1}, "q2": {"a": 0}}
             {"q1": ["a"], "q9": ["a"], "q8": ["a"]},
             {"extra": "error"},
             "<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n"
-            "hint: extra='ignore' leaves them aside",
+            "hint: extra='ignore' ignores them",
         ),
         (
             {"q1": {"a": 1}},
             {"x": ["a"]},
             {},
-            "<dict>: expected queries that are judged, found none: the run has 'x', <dict> has 'q1'\n"
-            "hint: are these judgments and this run of the same collection?",
+            "<dict>: none of its queries is judged: the run has 'x', <dict> has 'q1'\n"
+            "hint: do the judgments and the run belong to the same collection?",
         ),
     ],
 )

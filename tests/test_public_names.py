@@ -1,4 +1,4 @@
-"""The public names are what they say, whatever was imported before."""
+"""Public names refer to the right objects, independent of earlier imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases that share a test: all are asked, and no failure is lost."""
+"""Grouped test cases: all run, and no failure is lost."""
 
 from __future__ import annotations
 

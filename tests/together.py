@@ -1,4 +1,4 @@
-"""Cases of one question that are asked in one test, because to start a test takes longer than most of them."""
+"""Grouped cases in one test, because starting a test takes longer than most cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gainful: evaluation of search, recommendation and retrieval by *how* relevant results are.
+"""gainful: evaluation of search, RAG and recommender systems with graded relevance.
 
 >>> import gainful
 >>> gainful.evaluate({"q1": {"d1": 3, "d2": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, "nDCG@10").mean("nDCG@10")
@@ -12,8 +12,8 @@ import os
 
 from gainful._version import __version__ as __version__
 
-#: Where each public name lives, as the stub beside this file has it: it is read, like the modules, when a name is first
-#: used, so that `import gainful` is instant and a command handles signals as soon as it begins.
+#: Modules of the public names, read from the stub on first use, so that `import gainful` is instant and commands handle
+#: signals early.
 _HOMES: dict[str, str] = {}
 
 
@@ -21,7 +21,7 @@ def __getattr__(name: str) -> object:
     if not _HOMES:
         import re
 
-        with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as stub:  # pathlib would take longer
+        with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as stub:  # faster than pathlib
             found = re.findall(r"from (\S+) import (\([^)]*\)|.*)", stub.read())
         _HOMES.update({each: module for module, names in found for each in re.findall(r"(\w+) as", names)})
     if name == "__all__":
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'gainful' has no attribute '{name}'")
     try:
         value = getattr(importlib.import_module(_HOMES[name]), name)
-    except RuntimeError as error:  # Python 3.11 wraps an interrupt that comes while a class is made
+    except RuntimeError as error:  # Python 3.11 wraps interrupts during class creation
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
         raise

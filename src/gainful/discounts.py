@@ -1,4 +1,4 @@
-"""From rank to divisor: how much less a document is worth the later it comes."""
+"""Discounts: the divisor of a gain at every rank."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose, number_text, read_number
 
-#: A base of logarithms: a number above 1, or the word ``e``.
+#: A base of logarithms: a number above 1, or ``e``.
 Base = float | str
 
 
 class Discount(NamedTuple):
-    """What divides a gain at rank j, in words, and where it was proposed."""
+    """The divisor at rank j as a formula, with its source."""
 
     formula: str
     source: str
@@ -35,7 +35,7 @@ DISCOUNTS: Mapping[str, Discount] = {
 
 
 def read_base(value: object, what: str = "base") -> Base:
-    """A base from a number, its text, or ``e``.
+    """Read a base from a number, its text, or ``e``.
 
     >>> read_base("2"), read_base("e")
     (2.0, 'e')
@@ -48,7 +48,7 @@ def read_base(value: object, what: str = "base") -> Base:
     return base
 
 
-#: What discounts are called elsewhere.
+#: Other tools' names of discounts.
 _ELSEWHERE: Mapping[str, str] = {
     "log log2 log10 logarithmic standard": "burges2005, log_b(j + 1), is what most tools have; jarvelin2002 is 1 for "
     "j < b, else log_b j",
@@ -58,7 +58,7 @@ _ELSEWHERE: Mapping[str, str] = {
 
 
 def read_discount(value: object, what: str = "discount") -> str:
-    """The name of a discount; a hint says what is meant by what others call it."""
+    """Return the name of a discount; for other tools' names raise UsageError with a hint."""
     for words, meant in _ELSEWHERE.items():
         if isinstance(value, str) and value.casefold() in words.split():
             raise UsageError(f"{what}: expected {' | '.join(DISCOUNTS)}, found '{value}'", meant)
@@ -66,7 +66,7 @@ def read_discount(value: object, what: str = "discount") -> str:
 
 
 def divisors(discount: str, base: Base, ranks: Floats) -> Floats:
-    """The divisor at every rank, ranks counted from 1.
+    """Return the divisor at every rank, counted from 1.
 
     >>> divisors("jarvelin2002", 2, np.array([1.0, 2.0, 4.0])).tolist()
     [1.0, 1.0, 2.0]
@@ -85,8 +85,8 @@ def divisors(discount: str, base: Base, ranks: Floats) -> Floats:
 
 
 def logarithms(values: Floats, base: Base) -> Floats:
-    """Logarithms to a base."""
-    # The bases that libraries have functions of their own for are exact at their powers.
+    """Return logarithms to a base."""
+    # Special functions for some bases are exact at powers of the base.
     if base == "e":
         return np.log(values)
     if base == 2:

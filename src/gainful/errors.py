@@ -1,4 +1,4 @@
-"""What can go wrong, as few kinds as there are things to do about it; and warnings of what is legal but suspicious."""
+"""Errors, one class per kind of remedy; and warnings about legal but suspicious input."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import ParamSpec, Protocol, TypeVar
 
 
 class GainfulError(Exception):
-    """The root of all errors that gainful raises on purpose. ``hint`` says what to do next."""
+    """Base class of all errors raised by gainful. ``hint`` suggests what to do next."""
 
-    #: What the command line exits with.
+    #: Exit code of the command line.
     exit_code = 70
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -23,52 +23,52 @@ class GainfulError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[type[GainfulError], tuple[str, str | None]]:
-        return type(self), (self.message, self.hint)  # so that the hint travels to other processes, too
+        return type(self), (self.message, self.hint)  # keep the hint when pickled
 
     def __str__(self) -> str:
-        # What is wrong and what to do come first: behind them may stand more lines than somebody reads.
+        # Diagnosis and hint first: the lines after them may scroll out of view.
         diagnosis, *lines = self.message.split("\n")
         return "\n".join([diagnosis, *([f"hint: {self.hint}"] if self.hint else []), *lines])
 
 
 class UsageError(GainfulError, ValueError):
-    """gainful was asked for something that it does not have or that makes no sense."""
+    """A request that is invalid or does not make sense."""
 
     exit_code = 2
 
 
 class MissingExtraError(UsageError, ImportError):
-    """The request needs an optional package that is not installed."""
+    """A request that needs an optional package that is not installed."""
 
 
 class InputError(GainfulError, ValueError):
-    """The data is not what it has to be, or the policy forbids it."""
+    """Data that is invalid, or rejected by the policy."""
 
     exit_code = 3
 
 
 class GainfulWarning(UserWarning):
-    """Something is legal but suspicious: the notices of a call, as the command line prints them, a line each."""
+    """A notice about legal but suspicious input, one line each, as on the command line."""
 
 
 class HasNotices(Protocol):
-    """What knows the notices of the call that made it."""
+    """An object that carries the notices of its call."""
 
     @property
     def notices(self) -> Sequence[str]:
-        """What is legal but suspicious, one line each."""
+        """Notices about legal but suspicious input, one line each."""
         ...
 
 
 class _Asker:
-    """Who asks: somebody at the command line, or a program in Python."""
+    """Whether messages are for the command line or for Python."""
 
     is_command_line = False
 
 
 @contextmanager
 def at_command_line() -> Iterator[None]:
-    """Makes messages name options as the command line has them. All threads are told: files are read by several."""
+    """Make messages in all threads name options as on the command line."""
     before, _Asker.is_command_line = _Asker.is_command_line, True
     try:
         yield
@@ -77,7 +77,7 @@ def at_command_line() -> Iterator[None]:
 
 
 def option(name: str, value: object = None) -> str:
-    """An option as whoever asks writes it, with a value if there is one to show.
+    """Format an option for the command line or Python, optionally with a value.
 
     >>> option("session_gap", "30m"), option("columns", {"query": "user"}), option("columns")
     ("session_gap='30m'", "columns={'query': 'user'}", 'columns=')
@@ -96,7 +96,7 @@ def option(name: str, value: object = None) -> str:
 
 
 def for_asker(command_line: str, python: str) -> str:
-    """What is said to whoever asks."""
+    """Return the text for the command line or for Python, whichever is in use."""
     return command_line if _Asker.is_command_line else python
 
 
@@ -107,7 +107,7 @@ _is_quiet: ContextVar[bool] = ContextVar("_is_quiet", default=False)
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keeps notices from being warnings: whoever calls tells them in another way."""
+    """Suppress warnings, for callers that show notices in another way."""
     before = _is_quiet.set(True)
     try:
         yield
@@ -116,7 +116,7 @@ def quietly() -> Iterator[None]:
 
 
 def warns(function: Callable[_Options, _Result]) -> Callable[_Options, _Result]:
-    """Has a function warn of the notices of its result: once, and where it was called, whatever it calls itself."""
+    """Decorate a function to warn of its result's notices, once, at the caller's line."""
 
     @wraps(function)
     def warned(*args: _Options.args, **options: _Options.kwargs) -> _Result:

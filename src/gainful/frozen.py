@@ -1,7 +1,7 @@
-"""Frozen dataclasses whose methods are shared, or written when they are first looked up.
+"""Frozen dataclasses whose methods are shared, or compiled on first use.
 
-The standard library compiles six methods for every class: for the sixty that a small command loads, that was a quarter
-of its start. All else is the standard library's, and so is what type checkers see.
+The standard library compiles six methods per class: a quarter of the start-up time for the sixty classes of a small
+command. Everything else, and what type checkers see, comes from the standard library.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen: bool, eq: bool = True, repr: bool = True, kw_only: bool = False) -> Any:  # noqa: A002
-        """Make classes as ``dataclasses.dataclass`` does, which have to be frozen."""
+        """Make frozen classes like ``dataclasses.dataclass``."""
 
         def decorate(kind: type) -> type:
-            kind.__doc__ = kind.__doc__ or kind.__name__  # else a signature is made for it
+            kind.__doc__ = kind.__doc__ or kind.__name__  # avoids generating a signature for it
             _set_frozen(kind.__mro__[1:], False)
             dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(kind)
             _set_frozen(kind.__mro__, True)
@@ -43,7 +43,7 @@ else:
 
 
 def _set_frozen(kinds: Iterable[Any], is_frozen: bool) -> None:
-    """Mark classes as frozen or not: the standard library refuses to mix them, and compiles methods for frozen ones."""
+    """Mark classes as frozen or not: the standard library refuses to mix them, and compiles methods of frozen ones."""
     for kind in kinds:
         if "__dataclass_params__" in vars(kind):
             kind.__dataclass_params__.frozen = is_frozen
@@ -66,7 +66,7 @@ class _Init:
             body.append(f"set_(self, {name!r}, {value})")
         body.append("self.__post_init__()" if hasattr(kind, "__post_init__") else "pass")
         parameters = ", ".join([*texts[False], *["*"][: len(texts[True])], *texts[True]])
-        exec(f"def __init__({parameters}): {'; '.join(body)}", known)  # names of fields alone
+        exec(f"def __init__({parameters}): {'; '.join(body)}", known)  # contains only field names
         init = known["__init__"]
         init.__annotations__ = {each.name: each.type for each in fields(kind)} | {"return": None}
         init.__qualname__, init.__module__ = f"{kind.__qualname__}.__init__", kind.__module__

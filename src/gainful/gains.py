@@ -1,4 +1,4 @@
-"""From grade to gain: what a document of a grade is worth to the user."""
+"""Gain maps: the value of a document of a grade to the user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gainful.frozen import dataclass, field
 from gainful.kernel.arrays import Floats, distinct
 from gainful.notation import nearest, number_text, read_number
 
-#: The maps that have names, with what they do.
+#: Named gain maps, with their definitions.
 NAMED_GAINS: Mapping[str, str] = {
     "linear": "the grade itself",
     "exp2": "2^grade - 1",
@@ -20,14 +20,14 @@ NAMED_GAINS: Mapping[str, str] = {
     "scaled": "grade / scale",
 }
 
-#: Sums of gains up to this stay finite however long the lists are.
+#: Gains up to this limit have finite sums at any list length.
 _LARGEST = 1e290
 
 _WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)((-|,\s*)(\d+\.?\d*|\.\d+))+", re.ASCII)
 _ENDS = re.compile(r"(?P<low>\d+(\.\d+)?)\.\.(?P<high>\d+(\.\d+)?)", re.ASCII)
 
 
-#: What gain maps are called elsewhere.
+#: Other tools' names of gain maps.
 _ELSEWHERE = dict.fromkeys(("exponential", "burges", "2^g-1", "2^rel-1"), "exp2 is 2^grade - 1") | dict.fromkeys(
     ("identity", "raw", "grade"), "linear is the grade itself"
 )
@@ -35,8 +35,8 @@ _ELSEWHERE = dict.fromkeys(("exponential", "burges", "2^g-1", "2^rel-1"), "exp2 
 
 @dataclass(frozen=True)
 class Gain:
-    """A gain map. ``weights`` is empty for the named ones, else the gain of each grade that has one; ``ends`` are the
-    grades between which gains grow from 0 to 1, if that is the map.
+    """A gain map. ``weights`` has the gain per grade, and is empty for named maps; between ``ends``, if given, gains
+    grow linearly from 0 to 1.
 
     Negative grades and unjudged documents have gain 0 in every map.
 
@@ -60,7 +60,7 @@ class Gain:
 
     @classmethod
     def of(cls, value: object, what: str = "gain") -> Gain:
-        """A gain map from its text, from a mapping of grades to gains, or itself."""
+        """Parse a gain map from text or a mapping of grades to gains."""
         if isinstance(value, Gain):
             return value
         if isinstance(value, Mapping):
@@ -71,7 +71,7 @@ class Gain:
                 return cls(text)
             if _WEIGHTS.fullmatch(text):
                 numbers = [read_number(part, what) for part in re.split("[-,]", text)]
-                # Without exponents, whose minus signs would read as the next weight.
+                # Avoid exponents, whose minus signs would look like separators.
                 plain = [np.format_float_positional(number, trim="-") for number in numbers]
                 return cls("-".join(plain), tuple(enumerate(numbers)))
             if match := _ENDS.fullmatch(text):
@@ -91,19 +91,19 @@ class Gain:
     def _from_pairs(cls, pairs: list[tuple[object, object]], what: str) -> Gain:
         read = sorted((read_number(g, f"{what}: grade"), read_number(w, f"{what}: weight")) for g, w in pairs)
         if not read:
-            raise UsageError(f"{what}: expected a map of grades to gains, found an empty one")
+            raise UsageError(f"{what}: the map of grades to gains is empty")
         for number in (number for pair in read for number in pair):
             if number < 0:
-                raise UsageError(f"{what}: expected numbers of at least 0 in the map, found {number_text(number)}")
+                raise UsageError(f"{what}: expected numbers of 0 or more in the map, found {number_text(number)}")
         if len({grade for grade, _ in read}) < len(read):
-            raise UsageError(f"{what}: expected each grade once in the map")
+            raise UsageError(f"{what}: duplicate grade in the map")
         return cls("{" + ",".join(f"{number_text(g)}:{number_text(w)}" for g, w in read) + "}", tuple(read))
 
     def __str__(self) -> str:
         return self.text
 
     def of_grades(self, grades: Floats, scale: float) -> Floats:
-        """The gain of every grade; ``scale`` is the highest grade there can be."""
+        """Return the gain of every grade; ``scale`` is the highest possible grade."""
         clipped = np.maximum(grades, 0.0)
         if self.weights:
             gains = self._looked_up(clipped, grades >= 0)
@@ -113,7 +113,7 @@ class Gain:
         elif self.text == "linear":
             gains = clipped
         elif self.text == "exp2":
-            # Close to 0 the difference would lose digits; at whole grades the power is exact.
+            # Near 0 the difference would lose digits; at integer grades the power is exact.
             gains = np.where(clipped < 1.0, np.expm1(clipped * np.log(2.0)), np.exp2(clipped) - 1.0)
         elif self.text == "binary":
             gains = (clipped > 0).astype(np.float64)
@@ -122,7 +122,7 @@ class Gain:
         return gains
 
     def highest(self, scale: float) -> float:
-        """The most that the map gives: its largest weight, or the gain of the highest grade there can be.
+        """Return the highest gain: the largest weight, or the gain of the highest possible grade.
 
         >>> Gain.of("0-1-10").highest(scale=1.0), Gain.of("exp2").highest(scale=3.0), Gain.of("0..4").highest(scale=3.0)
         (10.0, 7.0, 1.0)
@@ -135,7 +135,7 @@ class Gain:
             return float(self.of_grades(np.array([scale]), scale)[0])
 
     def scaled_to_1(self, grades: Floats, scale: float) -> Floats:
-        """The gain of every grade as a share of the highest: from 0 to 1.
+        """Return the gain of every grade as a share of the highest, from 0 to 1.
 
         >>> Gain.of("0-1-10").scaled_to_1(np.array([2.0, 1.0, -1.0]), scale=2.0)
         array([1. , 0.1, 0. ])
@@ -143,12 +143,12 @@ class Gain:
         return self.of_grades(grades, scale) / (self.highest(scale) or 1.0)
 
     def check(self, levels: Floats) -> None:
-        """Refuses judgments with a grade that this map gives no finite gain; ``levels`` are their distinct grades."""
+        """Raise InputError if a distinct grade of the judgments has no finite gain."""
         levels = levels[levels >= 0]
         with np.errstate(over="ignore"):
             gains = self.of_grades(levels, 1.0)
         if gains.size and not gains.max() <= _LARGEST:
-            raise InputError(f"gain={self}: the gain of grade {number_text(levels[-1])} is too large to add up")
+            raise InputError(f"gain={self}: the gain of grade {number_text(levels[-1])} is too large")
 
     def _looked_up(self, grades: Floats, counts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
         known = np.array([grade for grade, _ in self.weights])
@@ -158,9 +158,9 @@ class Gain:
         if unknown.any():
             without = distinct(grades[unknown])
             raise InputError(
-                f"gain={self}: expected a weight for every grade in the judgments, found none for "
+                f"gain={self}: no weight for these grades in the judgments: "
                 + ", ".join(number_text(grade) for grade in without[:10]),
-                "give every grade its weight, 0 included" if without[0] == 0 else None,
+                "include the weight of grade 0" if without[0] == 0 else None,
             )
         return np.where(counts, weights[places], 0.0)
 

@@ -1,4 +1,4 @@
-"""How gainful writes and reads numbers and names in measures, policies and signatures."""
+"""Reading and writing of numbers and names in measures, policies and signatures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 from gainful.errors import UsageError
 
-#: The numbers that gainful reads anywhere: decimal, finite, no words, no underscores.
+#: The number syntax accepted everywhere: decimal, finite, no words, no underscores.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def number_text(value: float) -> str:
-    """The shortest text that reads back as the same number; integers without ``.0``.
+    """Return the shortest text that reads back as the same number; integers without ``.0``.
 
     >>> number_text(2.0), number_text(0.1), number_text(1e22)
     ('2', '0.1', '1e+22')
@@ -29,7 +29,7 @@ def number_text(value: float) -> str:
 
 
 def percent_text(share: float) -> str:
-    """A share in per cent.
+    """Format a share as a percentage.
 
     >>> percent_text(0.05), percent_text(0.999)
     ('5%', '99.9%')
@@ -38,7 +38,7 @@ def percent_text(share: float) -> str:
 
 
 def read_number(value: object, what: str) -> float:
-    """A finite number from a number or its text.
+    """Read a finite number from a number or text.
 
     >>> read_number("2.5", "rel")
     2.5
@@ -56,7 +56,7 @@ def read_number(value: object, what: str) -> float:
 
 
 def read_numbers(text: str, what: str) -> list[float]:
-    """Numbers between commas.
+    """Read comma-separated numbers.
 
     >>> read_numbers("0.5, 0.2", "shares")
     [0.5, 0.2]
@@ -65,7 +65,7 @@ def read_numbers(text: str, what: str) -> list[float]:
 
 
 def read_pair(text: str, what: str) -> tuple[str, str]:
-    """Two systems with a comma between them.
+    """Read two comma-separated systems.
 
     >>> read_pair("bm25, dense", "pair")
     ('bm25', 'dense')
@@ -77,19 +77,19 @@ def read_pair(text: str, what: str) -> tuple[str, str]:
 
 
 def letter(number: int) -> str:
-    """a, ..., z, then a1, ..., z1 and so on, so that letters can be distinguished when they stand side by side."""
+    """Return a, ..., z, then a1, ..., z1 and so on, which stay distinguishable when joined."""
     turn, place = divmod(number, 26)
     return chr(ord("a") + place) + (str(turn) if turn else "")
 
 
 _DURATION = re.compile(r"(\S+?)\s*([a-z]*)", re.IGNORECASE)
-#: Units of time in seconds, the largest first; people write more of their words.
+#: Units of time in seconds, largest first; longer spellings are accepted.
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _UNITS = re.compile(r"(d)(ays?)?|(h)(rs?|ours?)?|(m)(ins?|inutes?)?|(s)(ecs?|econds?)?", re.IGNORECASE)
 
 
 def read_duration(value: object, what: str) -> float:
-    """Seconds from a number with its unit.
+    """Read a duration in seconds from a number with a unit.
 
     >>> read_duration("30m", "gap"), read_duration("30 minutes", "gap"), read_duration("1 h", "gap")
     (1800.0, 1800.0, 3600.0)
@@ -98,12 +98,12 @@ def read_duration(value: object, what: str) -> float:
     is_positive = NUMBER.fullmatch(number) is not None and float(number) > 0
     if not is_positive or not _UNITS.fullmatch(unit):
         hint = f"{number}m are minutes, {number}s seconds" if is_positive and not unit else None
-        raise UsageError(f"{what}: expected a time with its unit, such as 30m, found '{printable(str(value))}'", hint)
+        raise UsageError(f"{what}: expected a time with a unit, such as 30m, found '{printable(str(value))}'", hint)
     return float(number) * _SECONDS[unit[0].lower()]
 
 
 def duration_text(seconds: float) -> str:
-    """The same in the largest unit of which it is a whole number.
+    """Format a duration in the largest unit that gives a whole number.
 
     >>> duration_text(1800.0), duration_text(7200.0), duration_text(90.5)
     ('30m', '2h', '90.5s')
@@ -112,12 +112,12 @@ def duration_text(seconds: float) -> str:
     return f"{number_text(seconds / _SECONDS[unit])}{unit}"
 
 
-#: Up to here 64-bit floats count every whole number.
+#: Largest number up to which 64-bit floats represent every integer.
 _MOST = 2**53
 
 
 def whole_number(value: object, what: str, most: int = _MOST) -> int:
-    """A whole number of at least 1.
+    """Read a whole number of at least 1.
 
     >>> whole_number("3", "threads")
     3
@@ -130,17 +130,17 @@ def whole_number(value: object, what: str, most: int = _MOST) -> int:
 
 
 def read_whole(value: object, what: str) -> int:
-    """A whole number of at least 1."""
+    """Read a whole number of at least 1; hint at several measures if there are commas."""
     if isinstance(value, str) and "," in value:
         name, _, parameter = what.partition(": ")
         each = [f" -m {name}@{part.strip()}" for part in value.split(",")] if parameter == "cutoff" else []
-        hint = "several measures are given by several -m" + (":" if each else "") + "".join(each)
+        hint = "use -m several times for several measures" + (":" if each else "") + "".join(each)
         raise UsageError(f"{what}: expected a number, found '{value}'", hint)
     return whole_number(value, what)
 
 
 def check_whole(value: object, what: str, least: int | None = None, most: int | None = None) -> None:
-    """Refuse what is not a whole number between two limits, as far as there are any.
+    """Raise UsageError unless a value is a whole number within optional limits.
 
     >>> check_whole(2.5, "draws", 1)
     Traceback (most recent call last):
@@ -153,12 +153,12 @@ def check_whole(value: object, what: str, least: int | None = None, most: int | 
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A hint that names the known words closest to an unknown one, if any is close."""
+    """Return a hint with the known words closest to an unknown one; None if none is close."""
     import difflib
 
     known = list(known)
     if lookalikes := lookalikes_of([word], known):
-        return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs from it {lookalikes[0][2]}"
+        return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs {lookalikes[0][2]}"
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
@@ -169,13 +169,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         meant.set_seq1(name)
         return -meant.ratio(), place[name]
 
-    # Of those that are equally close the first that is known comes first.
+    # Equally close names keep their order.
     shown = [by_folded[name] for name in sorted(close, key=far)[:3]]
     return f"did you mean {' or '.join(shown)}?" if shown else None
 
 
 def choose(value: object, known: Iterable[str], what: str) -> str:
-    """The value, if it is one of the known words."""
+    """Return the value if it is a known word; raise UsageError otherwise."""
     known = list(known)
     if isinstance(value, str) and value in known:
         return value
@@ -184,7 +184,7 @@ def choose(value: object, known: Iterable[str], what: str) -> str:
 
 
 def count_of(number: int, singular: str, plural: str | None = None) -> str:
-    """A number with its noun.
+    """Format a number with its noun.
 
     >>> count_of(1, "query", "queries"), count_of(1200, "line")
     ('1 query', '1,200 lines')
@@ -194,14 +194,14 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def worth_text(count: int, effective: float | None) -> str:
-    """How many queries of equal weight would tell as much, where queries have weights."""
+    """Describe the effective number of queries, if weights reduce it."""
     if effective is None or effective == count:
         return ""
     return f", worth {effective:,.{0 if effective >= 10 else 1}f} by their weights"
 
 
 def units(number: int, unit: str) -> str:
-    """So many queries or sessions.
+    """Format a number of queries or sessions.
 
     >>> units(1, "query"), units(2, "query"), units(3, "session")
     ('1 query', '2 queries', '3 sessions')
@@ -210,7 +210,7 @@ def units(number: int, unit: str) -> str:
 
 
 def plural_of(unit: str) -> str:
-    """Queries, or sessions: what scores are of.
+    """Return the plural of a unit of scores.
 
     >>> plural_of("judged query"), plural_of("session")
     ('judged queries', 'sessions')
@@ -219,7 +219,7 @@ def plural_of(unit: str) -> str:
 
 
 def listed(words: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:
-    """Words with commas and an ``and``, or another conjunction; of more than ``most`` how many more there are.
+    """Join words with commas and a conjunction; beyond ``most``, count the rest.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
@@ -229,26 +229,26 @@ def listed(words: Sequence[str], conjunction: str = "and", most: int | None = No
 
 
 def printable(raw: bytes | str, width: int = 60) -> str:
-    """Bytes or an id as a terminal can show them: what is not printable is escaped, what is long is cut.
+    """Return bytes or an ID for display: unprintable characters are escaped, long texts cut.
 
     >>> print(printable(b"d1" + bytes([27, 255])), printable("x" * 70, 10))
     d1\\x1b\\xff xxxxxxx...
     """
     raw = raw[: 4 * (width + 1)]  # a character has at most 4 bytes; a text may be as long as a file
     if isinstance(raw, str):
-        with contextlib.suppress(UnicodeEncodeError):  # half of a surrogate pair
+        with contextlib.suppress(UnicodeEncodeError):  # an unpaired surrogate
             raw = bytes_of_id(raw)
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace")
     shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
     return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
-#: Wider than any text.
+#: A width larger than any text.
 ENDLESS = 1 << 60
 
 
 def for_terminal(text: str) -> str:
-    """Lines as a terminal may show them whole: what is not printable is escaped, but for tabs.
+    """Escape unprintable characters (except tabs) of lines for a terminal, without cutting.
 
     >>> for_terminal("map\\tall\\x1b[2J\\n")
     'map\\tall\\\\x1b[2J\\n'
@@ -256,13 +256,13 @@ def for_terminal(text: str) -> str:
     return "\n".join(line if line.isprintable() else printable(line, ENDLESS) for line in text.split("\n"))
 
 
-#: What a spreadsheet takes for a formula by its first character, if it is no number; apostrophes before it count for
-#: nothing, so that what is written with one more is read with one less.
+#: Texts that spreadsheets would run as formulas, unless they are numbers; leading apostrophes are ignored, so that
+#: writing can add one and reading remove it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n].", re.DOTALL)
 
 
 def as_cell(text: str) -> str:
-    """A text as a cell of CSV that no spreadsheet runs: what begins like a formula has an apostrophe before it.
+    """Return a text as a CSV cell that no spreadsheet runs: an apostrophe precedes what looks like a formula.
 
     >>> as_cell("=1+1"), as_cell("-x"), as_cell("'@x"), as_cell("-1.5"), as_cell("d=1")
     ("'=1+1", "'-x", "''@x", '-1.5', 'd=1')
@@ -275,26 +275,26 @@ def text_of_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-#: What is said of ids that look the same and are not.
+#: Descriptions of IDs that look alike but differ.
 ONLY_IN_FORM = "only in Unicode normal form"
 ONLY_IN_ENCODING = "only in their encoding (UTF-8 and Latin-1)"
 
 
 def normal_form(text: str) -> str:
-    """A text in Unicode normal form NFC, in which those are the same that look the same.
+    """Normalise a text to Unicode NFC, in which equal-looking texts are equal.
 
     >>> normal_form("e\u0301") == "\u00e9"
     True
     """
     if text.isascii():
         return text
-    import unicodedata  # loaded late: few ids need it
+    import unicodedata  # loaded late, because few IDs need it
 
     return unicodedata.normalize("NFC", text)
 
 
 def as_meant(text: str) -> str:
-    """An id as its author meant it: bytes that are no UTF-8 as Latin-1, UTF-8 that was taken for Latin-1 undone; NFC.
+    """Guess the intended ID: decode bytes that are not UTF-8 as Latin-1, undo UTF-8 read as Latin-1, apply NFC.
 
     >>> as_meant("caf\u00c3\u00a9") == as_meant("cafe\u0301") == "caf\u00e9"
     True
@@ -312,7 +312,7 @@ def as_meant(text: str) -> str:
 
 
 def lookalikes_of(found: Iterable[str], wanted: Iterable[str]) -> list[tuple[str, str, str]]:
-    """The pairs that differ only in Unicode normal form or encoding, written so that one can see how; and in which.
+    """Return pairs that differ only in Unicode normal form or encoding, escaped to show how, with the kind.
 
     >>> print(*lookalikes_of(["caf\u00e9", "tea"], ["cafe\u0301", "tea"])[0])
     caf\\xe9 cafe\\u0301 only in Unicode normal form
@@ -331,7 +331,7 @@ def _escaped(text: str) -> str:
 
 
 def some_of(names: Sequence[bytes | str], most: int = 5) -> str:
-    """The first of some ids or names, and dots where there are more; quoted where one has a comma itself.
+    """List the first IDs or names, with dots if there are more; quoted if one contains a comma.
 
     >>> some_of(["q1", "q2", "q3"], 2), some_of(["who, and when?", "why?"])
     ('q1, q2, ...', "'who, and when?', 'why?'")
@@ -342,7 +342,7 @@ def some_of(names: Sequence[bytes | str], most: int = 5) -> str:
 
 
 def text_of_id(identifier: bytes) -> str:
-    """Ids are bytes; as text they are UTF-8, with bytes that are not kept as surrogates."""
+    """Decode an ID as UTF-8, keeping invalid bytes as surrogates."""
     return identifier.decode("utf-8", "surrogateescape")
 
 
@@ -352,7 +352,7 @@ def bytes_of_id(identifier: str) -> bytes:
 
 
 def numbered(count: int) -> list[str]:
-    """Names for queries that have none: their places from 1, of equal length, so that byte order is theirs.
+    """Name queries without IDs by their positions from 1, padded so that byte order is numeric order.
 
     >>> numbered(10)[::9]
     ['01', '10']
@@ -362,7 +362,7 @@ def numbered(count: int) -> list[str]:
 
 
 def load_json(text: str | bytes | bytearray, **how: Any) -> Any:
-    """The value of a text in JSON. Half of a surrogate pair, which no file can hold, is a ValueError as well."""
+    """Parse JSON; unpaired surrogates, which no file can hold, also raise ValueError."""
     import json
 
     value = json.loads(text, **how)
@@ -371,12 +371,12 @@ def load_json(text: str | bytes | bytearray, **how: Any) -> Any:
         try:
             bytes_of_id(json.dumps(value, ensure_ascii=False))
         except UnicodeEncodeError as error:
-            raise ValueError(f"half of a surrogate pair, {printable(error.object[error.start])}") from error
+            raise ValueError(f"unpaired surrogate {printable(error.object[error.start])}") from error
     return value
 
 
 def json_or_none(text: str | bytes | bytearray) -> object:
-    """The value that a text in JSON is; None if it is none."""
+    """Parse JSON; return None if the text is invalid."""
     try:
         return load_json(text)
     except (ValueError, RecursionError):
@@ -384,7 +384,7 @@ def json_or_none(text: str | bytes | bytearray) -> object:
 
 
 def today() -> str:
-    """The date, or that of ``SOURCE_DATE_EPOCH`` where builds are to be repeatable."""
+    """Return the date, or that of ``SOURCE_DATE_EPOCH`` for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if epoch and not epoch.isdecimal():
         raise UsageError(f"SOURCE_DATE_EPOCH: expected seconds, found '{printable(epoch)}'")

@@ -1,7 +1,7 @@
-"""Every convention that can change a number, named, with its default.
+"""All conventions that can change a score, by name, with their defaults.
 
-What two tools call nDCG differs because they read, order and average differently. gainful gives each such choice a
-name, a flag and a place in the signature, so that no number is printed without the conventions that made it.
+Tools disagree on nDCG because they read, order and average differently. gainful gives each convention a name, a flag
+and a place in the signature, so that every score comes with its conventions.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from gainful.kernel.core import JoinOptions
 
 
-#: Gives the document of a chunk, None or nothing for what is no chunk; in Python also a dict.
+#: Returns the document of a chunk, None or an empty text for other IDs; in Python a dict may take its place.
 Parent: TypeAlias = Callable[[str], str | None]
-#: What signatures have for a function or a dict, which text cannot restore.
+#: Stands for functions and dicts in signatures, from which they cannot be restored.
 _FUNCTION = "<function>"
 
 
 class Choice(NamedTuple):
-    """One convention: its values, the first being the default, and what it decides."""
+    """A convention: its values (the first is the default) and a description."""
 
     name: str
     values: tuple[str, ...]
@@ -44,7 +44,7 @@ class Choice(NamedTuple):
 
 
 def _choice(values: str, about: str, default: object = ..., metavar: str = "N") -> Any:
-    """Declare a convention: its values, the first being the default unless that is no text, and what it decides."""
+    """Declare a convention: its values (the first is the default, unless ``default`` is given) and a description."""
     words = tuple(values.split())
     declared = Setting(
         f"{about[0].upper()}{about[1:]}.",
@@ -57,7 +57,10 @@ def _choice(values: str, about: str, default: object = ..., metavar: str = "N") 
     return field(default=words[0] if default is ... else default, metadata=metadata)
 
 
-#: Other tools' habits, as the choices in which they differ from the defaults.
+#: Treatments of equal scores that depend on grades; the core breaks them by ID first.
+BY_GRADE = ("expected", "best", "worst")
+
+#: Conventions of other tools, as differences from the defaults.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
     "trec_eval-10": {"missing": "error", "negative": "unjudged", "recall_cut": "round"},
@@ -75,55 +78,59 @@ class Policy:
     'float32'
     """
 
-    order: str = _choice(
-        "score rank input", "what ranks a list; a run without scores goes by its ranks, or else as it came"
-    )
+    order: str = _choice("score rank input", "order of a list; runs without scores use ranks, or else input order")
     ties: str = _choice(
-        "docid-desc docid-asc rank input",
-        "what breaks equal scores (under order=rank: equal ranks); ids compare as bytes, rank falls back on docid-desc",
+        "docid-desc docid-asc rank input expected best worst",
+        "order of tied documents; IDs compare as bytes, rank falls back on docid-desc, order=rank ties on rank; "
+        "expected averages scores over all orders, best and worst put higher or lower grades first",
     )
-    scores: str = _choice("float64 float32", "precision of scores; float32 rounds them before they are compared")
-    duplicates: str = _choice("error first", "a document twice in one list; first keeps the best ranked")
+    scores: str = _choice("float64 float32", "precision of scores; float32 rounds scores before comparing them")
+    duplicates: str = _choice("error first", "treatment of duplicates in a list; first keeps the best-ranked one")
     parent: str | Parent = _choice(
         "none",
-        "the document of a chunk, which the first of its chunks stands for; a column of the run, a pattern with one "
-        "group such as '(.+)#.*', or a file of chunks and documents",
+        "documents of chunks, ranked by their first chunk; a column of the run, a pattern with one group such as "
+        "'(.+)#.*', or a file of chunks and documents",
         metavar="HOW",
     )
-    parent_of: str = _choice("run both", "whose chunks stand for documents; both: those of the run and the judgments")
+    parent_of: str = _choice("run both", "where chunks become documents; both: in the run and the judgments")
     spans: str = _choice(
         "none",
-        "credits chunks to the judged spans that they cover (ids such as doc[120:480]): share multiplies the grade by "
-        "the share covered, a number is the least share that counts",
+        "credit chunks to the judged spans they cover; IDs such as doc[120:480], share multiplies the grade by the "
+        "covered share, a number is the minimum share that counts",
         metavar="HOW",
     )
-    depth: int | None = _choice("all", "cut every list after N documents; all, or a number", None)
-    unjudged: str = _choice("zero condensed", "unjudged documents: gain 0 at their rank, or removed")
-    negative: str = _choice("judged unjudged", "a grade below 0, after grade-zero: judged not relevant, or not judged")
-    grade_zero: float = _choice("0", "the grade that means not relevant: subtracted first, what falls below is 0", 0.0)
-    judges: str = _choice(
-        "error mean median max min turn",
-        "different grades for one query and document; turn takes each judge (by column 2) in turn",
+    depth: int | None = _choice("all", "maximum length of lists; all, or a number", None)
+    unjudged: str = _choice("zero condensed", "treatment of unjudged documents; gain 0 at their rank, or removed")
+    negative: str = _choice(
+        "judged unjudged", "treatment of negative grades; judged not relevant, or not judged (after grade-zero)"
     )
-    subtopics: bool = _choice("no yes", "whether column 2 of the judgments is the sub-topic", False)
-    missing: str = _choice("zero skip error", "a judged query that the run does not answer")
-    undefined: str = _choice("zero skip error", "a query for which the formula divides by 0")
-    extra: str = _choice("ignore error", "a query in the run without judgments")
+    grade_zero: float = _choice("0", "grade that means not relevant; subtracted first, lower grades count as 0", 0.0)
+    judges: str = _choice(
+        "error mean median max min turn", "treatment of conflicting grades; turn takes each judge (column 2) in turn"
+    )
+    subtopics: bool = _choice("no yes", "read sub-topics from column 2 of the judgments", False)
+    missing: str = _choice("zero skip error", "treatment of judged queries without results")
+    undefined: str = _choice("zero skip error", "treatment of queries with undefined scores")
+    extra: str = _choice("ignore error", "treatment of queries without judgments")
     recall_cut: str = _choice(
         "exact round ceil0.9",
-        "documents that make a recall level r of n: at least r * n, r * n rounded, or + 0.9 and truncated",
+        "documents at recall level r of n; at least r * n, r * n rounded, or r * n + 0.9 truncated",
     )
 
     def __post_init__(self) -> None:
         for choice in CHOICES:
             value = getattr(self, choice.field)
             object.__setattr__(self, choice.field, _read(choice, value))
+        if self.ties in BY_GRADE and (self.depth or self.order == "rank"):
+            other = "depth" if self.depth else "order=rank"
+            hint = "a cutoff such as nDCG@10 counts all documents that are tied at it"
+            raise UsageError(f"ties={self.ties} cannot be used with {other}", hint if self.depth else None)
 
     @classmethod
     def of(cls, value: PolicyLike) -> Policy:
-        """A policy from whatever describes it: itself, a dict of choices, a text, or None for the defaults.
+        """Convert a policy, a dict of choices, a text, or None (the defaults) to a policy.
 
-        A text is the name of another tool or has choices: ``"trec_eval-9"``, ``"duplicates:first, missing:skip"``.
+        A text names another tool or lists choices: ``"trec_eval-9"``, ``"duplicates:first, missing:skip"``.
 
         >>> Policy.of("duplicates:first, missing=skip") == Policy.of({"duplicates": "first", "missing": "skip"})
         True
@@ -140,7 +147,7 @@ class Policy:
 
     @classmethod
     def gathered(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Keywords, those of them that are choices made a policy.
+        """Combine keywords that are choices into a policy.
 
         >>> Policy.gathered({"duplicates": "first", "threads": 2})["policy"].differences()
         {'duplicates': 'first'}
@@ -151,13 +158,13 @@ class Policy:
 
     @classmethod
     def like(cls, dialect: str, **explicit: object) -> Policy:
-        """The policy of another tool; what is given explicitly beats it."""
+        """Return the policy of another tool; explicit choices take precedence."""
         _refuse_unknown(explicit, [choice.field for choice in CHOICES])
         return cls(**{**DIALECTS[choose(dialect, DIALECTS, "like")], **explicit})  # type: ignore[arg-type]
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, str]) -> Policy:
-        """A policy from the texts of :meth:`texts`; what is not there keeps its default."""
+        """Restore a policy from :meth:`texts`; missing choices keep their defaults."""
         known = {choice.name: choice.field for choice in CHOICES}
         _refuse_unknown(texts, known)
         if texts.get("parent") == _FUNCTION:
@@ -166,15 +173,15 @@ class Policy:
         return cls(**{name: text.replace("%25", "%") for name, text in plain.items()})  # type: ignore[arg-type]
 
     def replace(self, **changes: object) -> Policy:
-        """A copy with some choices changed."""
+        """Return a copy with some choices changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def texts(self) -> dict[str, str]:
-        """Every choice and its value as text, in the order of the signature."""
+        """Return every choice and its value as text, in signature order."""
         return {choice.name: _write(getattr(self, choice.field)) for choice in CHOICES}
 
     def differences(self) -> dict[str, str]:
-        """The choices that differ from the defaults."""
+        """Return the choices that differ from the defaults."""
         return {c.name: text for c, text in zip(CHOICES, self.texts().values(), strict=True) if text != c.default}
 
     def __str__(self) -> str:
@@ -183,12 +190,14 @@ class Policy:
     def join_options(
         self, *, want_scores: bool = False, want_rows: bool = False, want_facts: bool = False
     ) -> JoinOptions:
-        """What concerns the core, as it counts, and what is wanted of the lists that it joins."""
+        """Return the options of the core's join, with the data wanted of it."""
         values = {choice.field: choice.values for choice in CHOICES}
+        ties = "docid-desc" if self.ties in BY_GRADE else self.ties
+        if self.order == "input":
+            ties = "input"  # lists in input order have no ties to break
         return core.JoinOptions(
             values["order"].index(self.order),
-            # Lists that stay as they came have no ties to break.
-            values["ties"].index("input" if self.order == "input" else self.ties),
+            values["ties"].index(ties),
             float32=self.scores == "float32",
             keep_first=self.duplicates == "first" or self.credits_chunks,
             depth=self.depth or 0,
@@ -199,22 +208,22 @@ class Policy:
 
     @property
     def has_parents(self) -> bool:
-        """Whether chunks stand for their documents."""
+        """Whether chunks are replaced by their documents."""
         return self.parent != "none"
 
     @property
     def credits_chunks(self) -> bool:
-        """Whether chunks stand for documents or spans, of which the first chunk counts."""
+        """Whether chunks are replaced by documents or spans, which count at their first chunk."""
         return self.has_parents or self.spans != "none"
 
     @property
     def least_share(self) -> float:
-        """The least share of a span that a chunk has to cover."""
+        """The minimum share of a span that a chunk must cover."""
         return float(self.spans) if self.spans[0].isdigit() else 0.0
 
     @cached_property
     def needs_rank(self) -> bool:
-        """Whether the run's rank column decides anything."""
+        """Whether the run's rank column is used."""
         return self.order == "rank" or (self.ties == "rank" and self.order == "score")
 
 
@@ -266,10 +275,10 @@ def _read_parent(value: object) -> object:
     return value
 
 
-#: How the documents of chunks are given.
+#: Ways to give the documents of chunks.
 PARENT_FORMS = (
-    "a pattern such as '(.+)#.*' has the document in parentheses; otherwise it is a column of the run, such as doc_id, "
-    "or a file of chunks and documents"
+    "a pattern such as '(.+)#.*' captures the document in parentheses; other values name a column of the run, such as "
+    "doc_id, or a file of chunks and documents"
 )
 
 
@@ -285,12 +294,12 @@ def _write(value: object) -> str:
     return number_text(value)  # type: ignore[arg-type]
 
 
-#: Whatever describes a policy.
+#: Anything that :meth:`Policy.of` converts.
 PolicyLike: TypeAlias = Policy | Mapping[str, Any] | str | None
 
 
 def policy_field() -> Any:
-    """Declare the policy of a question, whose choices may also be given as keywords."""
+    """Declare a policy option, whose choices may also be keywords."""
     return field(default=None, metadata={"gather": Policy.gathered})
 
 
@@ -300,7 +309,7 @@ CHOICES = tuple(
 
 
 def lenient(policy: Policy) -> Policy:
-    """The same policy without refusals on the way to the findings.
+    """Return the policy without choices that would raise errors before findings are reported.
 
     >>> lenient(Policy(judges="mean")).differences()
     {'duplicates': 'first', 'judges': 'mean'}

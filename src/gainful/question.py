@@ -1,7 +1,7 @@
-"""Options, declared once: the fields of a frozen dataclass are the options of a question.
+"""Options declared once, as fields of frozen dataclasses.
 
-A public function takes one such object; :func:`question` gives it the signature of the class, checks names and choices,
-and the command line derives its flags, their help and their parsing from the same fields. Nothing here loads NumPy.
+:func:`question` gives a public function the signature of such a class and checks names and choices; the command line
+derives its flags, help and parsing from the same fields. NumPy is not imported here.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ Reader = Callable[[str, str], object]
 
 @dataclass(frozen=True)
 class Setting:
-    """How an option is written and explained; its name and default are those of its field.
+    """The syntax and help of an option; its name and default are those of its field.
 
     Attributes:
-        help: One sentence for ``--help``.
-        kind: ``flag``, ``switch`` (a flag that can also be negated, None if not given), ``whole`` (an integer from
-            ``least`` to ``most``), ``file`` (one to be read), ``written`` (one to be written), or ``text``, which
-            ``read`` may turn into something else.
-        choices: The words allowed, in Python too; hyphens and underscores are the same, unless ``keeps_spelling``.
-        shown: The default in words, where its value does not say enough.
-        repeatable: Whether it may be given several times; its value is then a tuple.
-        complete: Completes what was typed so far, for shells.
+        help: Text for ``--help``; up to the first semicolon it is the short help.
+        kind: ``flag``, ``switch`` (a flag with a negation; None if not given), ``whole`` (an integer from ``least`` to
+            ``most``), ``file`` (to read), ``written`` (a file to write) or ``text``, converted by ``read`` if given.
+        choices: The allowed words, also in Python; hyphens equal underscores unless ``keeps_spelling``.
+        shown: The default in words, if its value is not clear.
+        repeatable: Whether the option may be repeated; its value is then a tuple.
+        complete: Completes partial input in shells.
         read_all: Reads all texts of a repeatable option at once.
-        flag: Its flags, if they are not the field's name.
+        flag: Its flags, if they differ from the field's name.
     """
 
     help: str
@@ -60,12 +59,12 @@ class Setting:
 
 def setting(
     default: _Value,
-    help: str,  # noqa: A002 - as click calls it
+    help: str,  # noqa: A002 - click's name
     *,
     choices: Iterable[str] = (),
     **how: Any,
 ) -> _Value:
-    """Declare an option as a dataclass field; the other keywords are those of :class:`Setting`."""
+    """Declare an option as a dataclass field; other keywords are attributes of :class:`Setting`."""
     if isinstance(default, bool):
         how["kind"] = "flag"
     declared = Setting(help, choices=tuple(choices), **how)
@@ -78,14 +77,14 @@ def number(default: _Value, help: str, metavar: str, **how: Any) -> _Value:  # n
 
 
 def settings_of(options: type) -> dict[str, tuple[Field[Any], Setting]]:
-    """The options that a class declares, with their fields, by name."""
+    """Return the options that a class declares, with their fields, by name."""
     return {each.name: (each, each.metadata["setting"]) for each in fields(options) if "setting" in each.metadata}
 
 
 def question(
     options: Callable[_Parameters, _Options],
 ) -> Callable[[Callable[[_Options], _Answer]], Callable[_Parameters, _Answer]]:
-    """Make a function of an options object one that takes the options themselves, by name.
+    """Turn a function of an options object into one that takes the options as arguments.
 
     >>> @dataclass(frozen=True)
     ... class Asked:
@@ -121,7 +120,7 @@ def question(
 
 
 def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options given, words spelt as declared and single values of options that take several as tuples."""
+    """Normalise the spelling of choices, and make single values of options that take several tuples."""
     known, checked = settings_of(options), dict(given)
     for name, value in given.items():
         if name not in known:
@@ -145,11 +144,11 @@ def checked_choices(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def differs(value: object, default: object) -> bool:
-    """Whether an option has another value than its default; arrays and frames are not compared."""
+    """Whether an option differs from its default; arrays and frames are not compared."""
     return value is not default and (type(value) is not type(default) or value != default)
 
 
-#: Options of other tools, and what there is here.
+#: Options of other tools, with hints.
 _INSTEAD: Mapping[str, str] = {
     "k cutoff cutoffs at top_k": 'a cut-off is part of a measure\'s name, as in "nDCG@5"',
     "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
@@ -166,7 +165,7 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def unknown_option(function: str, name: str) -> Exception:
-    """The error for an option that does not exist, with its counterpart here if other tools have it."""
+    """Return the error for an unknown option, with a hint if other tools have it."""
     hint = next((hint for names, hint in _INSTEAD.items() if name in names.split()), None)
     if hint is None:
         return TypeError(f"{function}() got an unexpected keyword argument {name!r}")
@@ -176,7 +175,7 @@ def unknown_option(function: str, name: str) -> Exception:
 def misuse(
     function: str, signature: inspect.Signature, args: Sequence[object], given: Mapping[str, object], error: TypeError
 ) -> Exception:
-    """The error for arguments that do not fit a question's signature."""
+    """Return the error for arguments that do not fit the signature."""
     for name in given:
         if name not in signature.parameters:
             return unknown_option(function, name)

@@ -1,7 +1,7 @@
-"""Evaluation of Spark DataFrames, where they are: judgments and results meet by query in the partitions of a cluster.
+"""Evaluation of Spark DataFrames on the cluster.
 
-Judgments and results are put together by query: each partition has both of its queries, and the core joins them block
-by block as they come. What a partition gives is a row a run and query, and what its blocks have seen.
+Judgments and results are shuffled by query, so that each partition has both sides of its queries; the core joins them
+block by block. Partitions return one row per run and query, and summaries of their blocks.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from fractions import Fraction
 
-#: So many rows at least are worth the core's while.
+#: Minimum rows per block, for efficient work in the core.
 BLOCK = 1 << 18
-#: What stands in place of a system's number: the row is a judgment, or of a system that nobody asked for.
+#: In place of a system's number: a judgment, or an unrequested system.
 _JUDGED, _UNKNOWN = -1, -2
-#: A row a run and query; and one a run and block, without a query, with what the block has seen, or what is wrong.
+#: One row per run and query, and one row per run and block, without a query, with its summary or error.
 _SCHEMA = (
     "run string, query string, answered boolean, raw array<double>, value array<double>, facts binary, "
     "error string, hint string"
@@ -59,10 +59,10 @@ def evaluate(
     name: str = "run",
     partitions: int | None = None,
 ) -> SparkEvaluation:
-    """Scores a run in a Spark DataFrame; judgments are one, too, or whatever :func:`gainful.evaluate` takes.
+    """Score a run in a Spark DataFrame; judgments are another, or anything that :func:`gainful.evaluate` accepts.
 
-    Nothing is computed before it is asked for. ``columns`` says what columns are called, as for
-    :func:`gainful.evaluate`; ``partitions`` into how many parts queries are shared out, if not as Spark is set up.
+    Computation is lazy. ``columns`` names columns as in :func:`gainful.evaluate`; ``partitions`` is the number of
+    partitions by query, by default Spark's setting.
     """
     return SparkEvaluation(*_prepared(qrels, run, measures, policy, columns, [name], partitions))
 
@@ -78,9 +78,9 @@ def evaluate_runs(
     columns: Mapping[str, str] | None = None,
     partitions: int | None = None,
 ) -> SparkEvaluations:
-    """Scores several runs in one DataFrame, in which the column ``system`` names the run.
+    """Score several runs in one DataFrame, whose column ``system`` names the run.
 
-    ``systems`` are their names; without them the column is looked through first.
+    ``systems`` lists their names; by default they are collected from the column first.
     """
     if system not in runs.columns:
         raise UsageError(f"system: expected a column of {', '.join(runs.columns)}, found '{system}'")
@@ -88,21 +88,21 @@ def evaluate_runs(
         named = runs.selectExpr(f"{_as_text(system)} AS run").distinct().toArrow()["run"].to_pylist()
         systems = sorted(each for each in named if each is not None)
         if None in named:
-            raise InputError(f"runs: expected a name in column '{system}' of every row, found null")
+            raise InputError(f"runs: column '{system}' contains null")
     if isinstance(systems, str):
         raise UsageError(f"systems: expected a list of names, found the text '{systems}'")
     if not systems:
         raise empty_run("runs")
     if repeated := next((each for at, each in enumerate(systems) if each in systems[:at]), None):
-        raise UsageError(f"systems: expected different names, found '{repeated}' twice")
+        raise UsageError(f"systems: duplicate name '{repeated}'")
     return SparkEvaluations(*_prepared(qrels, runs, measures, policy, columns, systems, partitions, system))
 
 
 class SparkEvaluations:
     """The scores of several runs, on the cluster.
 
-    ``rows`` are judgments and results by query, ``task`` is what partitions do with them, and ``policy`` the one that
-    was asked for, with what it calls errors.
+    ``rows`` are judgments and results by query, ``task`` is the work of partitions, and ``policy`` the requested policy
+    with its errors.
     """
 
     def __init__(self, rows: Any, task: _Task, policy: Policy) -> None:
@@ -110,7 +110,7 @@ class SparkEvaluations:
 
     @property
     def by_query(self) -> Any:
-        """A DataFrame of the value of every query after the policy: run, query, measure, value (null: left out)."""
+        """A DataFrame of per-query values under the policy: run, query, measure, value (null if left out)."""
         self._refuse()
         names = ", ".join(_text(str(measure)) for measure in self._task.measures)
         value = "IF(error IS NOT NULL, CAST(raise_error(error) AS ARRAY<DOUBLE>), value)"
@@ -119,7 +119,7 @@ class SparkEvaluations:
         return exploded.selectExpr("run", "query", f"element_at(array({names}), place + 1) AS measure", "value")
 
     def collect(self) -> Evaluations:
-        """Ordinary evaluations, of all queries and on this machine."""
+        """Collect ordinary evaluations of all queries on this machine."""
         from pyarrow import compute
 
         with _with_settings(self._rows.sparkSession, _LARGE_PIECES):
@@ -146,7 +146,7 @@ class SparkEvaluations:
         return Evaluations(evaluations)
 
     def aggregates(self) -> dict[str, dict[str, float]]:
-        """What a table prints, by run and measure; only sums come from the cluster, however many queries there are."""
+        """Return the aggregates by run and measure; only sums leave the cluster, so any number of queries is fine."""
         self._refuse()
         with _with_settings(self._rows.sparkSession, _LARGE_PIECES):
             found = self._scored.where("query IS NULL").toArrow()
@@ -157,23 +157,22 @@ class SparkEvaluations:
         }
 
     def unpersist(self) -> None:
-        """Forgets what Spark keeps of the scores."""
+        """Remove the cached scores from Spark."""
         self._scored.unpersist()
 
     def _refuse(self) -> None:
-        """Refuses what the policy calls an error, which is known when all queries are."""
+        """Raise the policy's errors, which are known only once all queries are."""
         if "error" in (self._policy.missing, self._policy.undefined, self._policy.extra):
             self.collect()
 
     @cached_property
     def _scored(self) -> Any:
-        """What the partitions give, computed once."""
         scored = self._rows.mapInArrow(partial(_scored_partition, self._task), _SCHEMA)
         with _with_settings(scored.sparkSession, _MERGED_PARTITIONS):
             return scored.persist()
 
     def _seen(self, found: Any) -> dict[str, _Seen]:
-        """What all blocks together have seen of every run; raises what is wrong with any of them."""
+        """Combine the summaries of all blocks by run; raise the first error of any block."""
         wrong = found.filter(found["error"].is_valid())
         if wrong.num_rows:
             message, hint = min(zip(wrong["error"].to_pylist(), wrong["hint"].to_pylist(), strict=True))
@@ -203,30 +202,30 @@ class SparkEvaluation(SparkEvaluations):
     """The scores of one run, on the cluster."""
 
     def collect(self) -> Evaluation:  # type: ignore[override]
-        """An ordinary evaluation, of all queries and on this machine."""
+        """Collect an ordinary evaluation of all queries on this machine."""
         (found,) = super().collect().values()
         return found
 
     def aggregates(self) -> dict[str, float]:  # type: ignore[override]
-        """What a table prints, by measure; only sums come from the cluster, however many queries there are."""
+        """Return the aggregates by measure; only sums leave the cluster, so any number of queries is fine."""
         (found,) = super().aggregates().values()
         return found
 
 
-#: What Spark's settings are as it comes, and what is better here.
+#: Spark settings: default values, and better ones for this task.
 _LARGE_PIECES = {
-    # Ten times as many rows at once: a sixth of the time.
+    # Ten times the rows per batch take a sixth of the time.
     "spark.sql.execution.arrow.maxRecordsPerBatch": ("10000", "100000"),
-    # Partitions are merged up to Spark's usual size, not until each core has one: that would be large to sort.
+    # Merge partitions only up to Spark's usual size; one per core would be slow to sort.
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": ("true", "false"),
 }
-#: Else what is kept has all partitions that Spark is set up for, however few rows there are.
+#: Without this setting cached data keeps Spark's configured number of partitions, even for few rows.
 _MERGED_PARTITIONS = {"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": ("false", "true")}
 
 
 @contextmanager
 def _with_settings(session: Any, settings: Mapping[str, tuple[str, str]]) -> Iterator[None]:
-    """Other values of some of Spark's settings for a while, but of those that somebody has set."""
+    """Change some Spark settings temporarily, except those that the user has changed."""
     changed = {name: usual for name, (usual, _) in settings.items() if session.conf.get(name) == usual}
     for name in changed:
         session.conf.set(name, settings[name][1])
@@ -238,14 +237,14 @@ def _with_settings(session: Any, settings: Mapping[str, tuple[str, str]]) -> Ite
 
 
 class _Side(NamedTuple):
-    """What judgments or results are called in messages, and their columns in the DataFrame by role."""
+    """The name of judgments or results in messages, and their DataFrame columns by role."""
 
     name: str
     columns: Mapping[str, str]
 
 
 class _Task(NamedTuple):
-    """What a partition has to know."""
+    """The input of a partition's work."""
 
     judgments: _Side
     results: _Side
@@ -258,16 +257,16 @@ class _Task(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What a block has seen of a run."""
+    """The summary of a block for one run."""
 
     facts: JoinFacts
-    sums: Sequence[tuple[Fraction | int, int]]  # by measure: what is aggregated, and of how many queries
+    sums: Sequence[tuple[Fraction | int, int]]  # by measure: the sum, and its number of queries
     judged: bytes | None  # the first judged query
-    has_answers: bool  # to judged queries
+    has_answers: bool  # whether any judged query is answered
 
 
 def _aggregate(measure: Measure, summed: tuple[Fraction | int, int]) -> float:
-    """What :meth:`gainful.Evaluation.aggregate` makes of the same queries."""
+    """Return the value of :meth:`gainful.Evaluation.aggregate` for the same queries."""
     total, count = summed
     if measure.aggregate == "sum":
         return float(total)
@@ -285,7 +284,7 @@ def _prepared(
     partitions: int | None,
     system: str | None = None,
 ) -> tuple[Any, _Task, Policy]:
-    """Judgments and results by query in one DataFrame, what to do with them, and the policy."""
+    """Prepare judgments and results in one DataFrame, the task and the policy."""
     called, settled, wanted = columns_by_side(columns), Policy.of(policy), tuple(parse_all(measures))
     if not hasattr(run, "mapInArrow") or not hasattr(run, "toArrow"):
         raise UsageError(f"run: expected a DataFrame of Spark 4 or later, found {type(run).__name__}")
@@ -298,7 +297,7 @@ def _prepared(
                 f"{choice}=input: the rows of a Spark DataFrame have no order", "add a column for the rank"
             )
     if not {"score", "rank"} & results.columns.keys():
-        raise InputError(f"{results.name}: expected a column for the score or the rank, found neither")
+        raise InputError(f"{results.name}: a column for the score or the rank is needed")
     scale = None
     if not hasattr(qrels, "mapInArrow"):
         known = Qrels.of(qrels, called["qrels"])
@@ -307,7 +306,7 @@ def _prepared(
     levels = {str(place): level for place, level in enumerate(_levels(qrels, judgments))}
     some = Qrels.from_dict({"-": levels}, scale=scale)
     check_measures(wanted, Judged(some, settled))
-    # What the policy forbids is said when all queries are known, not by a partition.
+    # Partitions forgive what the policy forbids; errors are raised once all queries are known.
     instead = {"missing": "zero", "undefined": "zero", "extra": "ignore"}
     forgiving = settled.replace(**{name: each for name, each in instead.items() if getattr(settled, name) == "error"})
     task = _Task(judgments, results, tuple(systems), wanted, forgiving, some.scale, some.levels, BLOCK)
@@ -323,30 +322,28 @@ def _prepared(
 
 
 def _side(frame: Any, given: Mapping[str, str], name: str, *, run: bool) -> _Side:
-    """The columns that matter; they have to be of the kinds that :func:`gainful.evaluate` takes."""
+    """Find the relevant columns and check that :func:`gainful.evaluate` accepts their types."""
     read_frame(frame.limit(0).toArrow(), Reading(columns=given), run=run, name=name)
     roles = find_roles(frame.columns, given, run=run, where=name)
     return _Side(name, {role: frame.columns[at] for role, at in roles.items()})
 
 
 def _levels(qrels: Any, judgments: _Side) -> list[float]:
-    """The different grades of all judgments."""
     if "grade" not in judgments.columns:
         return [1.0]
     grade = f"CAST({_quoted(judgments.columns['grade'])} AS DOUBLE) AS grade"
     found = qrels.selectExpr(grade).distinct().toArrow()["grade"].to_numpy()
     levels: list[float] = found[np.isfinite(found)].tolist()
-    return levels or [1.0]  # where there are none, a partition says what is wrong
+    return levels or [1.0]  # without judgments a partition raises the error
 
 
 def _spark_frame(qrels: Qrels, session: Any) -> Any:
-    """Judgments of this machine as a DataFrame."""
     import pyarrow
 
     without = np.flatnonzero(np.bincount(qrels.query, minlength=len(qrels.query_ids)) == 0)
     if without.size:
         query = printable(qrels.query_ids[int(without[0])])
-        raise InputError(f"{qrels.name}: expected judged documents of every query for Spark, found none of '{query}'")
+        raise InputError(f"{qrels.name}: query '{query}' has no judged documents, which Spark needs")
     queries, subtopics = (np.array([text_of_id(each) for each in ids]) for ids in (qrels.query_ids, qrels.subtopic_ids))
     columns = {
         "query": queries[qrels.query],
@@ -358,7 +355,7 @@ def _spark_frame(qrels: Qrels, session: Any) -> Any:
 
 
 def _selected(frame: Any, side: _Side, roles: Sequence[str], *others: str) -> Any:
-    """The columns of some roles under their names, null where there is none, and others."""
+    """Select columns by role (null if missing), and others."""
     called = {"value": side.columns.get("grade", side.columns.get("score")), **side.columns}
     kinds = {"value": "DOUBLE", "rank": "DOUBLE"}
     columns = [(called.get(role), kinds.get(role, "STRING"), role) for role in roles]
@@ -377,28 +374,27 @@ def _as_text(name: str) -> str:
 
 
 def _text(value: str) -> str:
-    """A text in Spark's SQL."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# What follows runs in the partitions.
+# The rest of this module runs in the partitions.
 
 
 def _scored_partition(task: _Task, batches: Iterable[Any]) -> Iterator[Any]:
-    """The scores of a partition, whose rows are sorted by query, and what its blocks have seen."""
+    """Yield the scores of a partition, whose rows are sorted by query, and summaries of its blocks."""
     batches = iter(batches)
     try:
         for block in _whole_queries(batches, task.block):
             yield from _scored_block(task, block)
     except InputError as error:
-        # As a row: Spark would try again, and show where it was raised instead of what is wrong.
+        # Return the error as a row, because Spark would retry, and show a traceback instead of the message.
         yield _batch(1, error=[error.message], hint=[error.hint or ""])
         for _ in batches:
             pass
 
 
 def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
-    """The rows in tables that end where a query does; a query that spans several batches waits for its end."""
+    """Yield the rows in tables of complete queries; a query in several batches is held until its end."""
     import pyarrow
     from pyarrow import compute
 
@@ -413,13 +409,13 @@ def _whole_queries(batches: Iterator[Any], least: int) -> Iterator[Any]:
             if cut:
                 yield table.slice(0, cut)
             held, count = table.slice(cut).to_batches(), count - cut
-            wanted = max(least, 2 * count)  # who waits for the end of a long query does not copy it every time
+            wanted = max(least, 2 * count)  # avoid copying a long query at every batch
     if count:
         yield pyarrow.Table.from_batches(held)
 
 
 def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
-    """The scores of some queries: a batch of them a run, and a row with what was seen of it."""
+    """Yield the scores of some queries: per run, a batch of scores and a row with its summary."""
     place = block["place"].fill_null(_UNKNOWN).to_numpy()
     judgments = block.take(np.flatnonzero(place == _JUDGED))
     judged, known = _judged(task, judgments), judgments.num_rows > 0
@@ -428,7 +424,7 @@ def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
         rows = block.take(np.flatnonzero(place == at))
         side = task.results._replace(name=name)
         run = Run.from_rows(_read(rows, side, run=True), name) if rows.num_rows else Run.without_lists(name)
-        graded = join(judged, run, task.policy, want_scores="scores" in needed, want_ties="ties" in needed)
+        graded = join(judged, run, task.policy, want_scores="scores" in needed)
         found = evaluate_graded(graded, task.measures)
         if known:
             yield _scores(found)
@@ -438,8 +434,8 @@ def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
 
 
 def _judged(task: _Task, rows: Any) -> Judged:
-    """The judgments of a block. One without any gets those of a query that no run has: its lists have to be looked
-    over, and their queries to be counted, all the same."""
+    """Return the judgments of a block; a block without any gets those of a query that no run has, so that its lists
+    are still checked and counted."""
     if rows.num_rows:
         qrels = Qrels.from_rows(_read(rows, task.judgments, run=False), task.judgments.name)
     else:
@@ -448,7 +444,7 @@ def _judged(task: _Task, rows: Any) -> Judged:
 
 
 def _read(rows: Any, side: _Side, *, run: bool) -> Rows:
-    """The rows of judgments or of a run, whose columns are called as in the DataFrame they came from."""
+    """Read judgments or a run from rows named like the DataFrame's columns."""
     names = {side.columns[role]: "value" if role in ("grade", "score") else role for role in side.columns}
     table = rows.select(list(names.values())).rename_columns(list(names))
     origin = _ClusterRows(side.name, rows)
@@ -457,7 +453,7 @@ def _read(rows: Any, side: _Side, *, run: bool) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class _ClusterRows(Origin):
-    """Rows of a cluster, which have no numbers: messages call them by query and document."""
+    """Rows of a cluster; messages refer to them by query and document, because they have no numbers."""
 
     rows: Any
 
@@ -468,13 +464,12 @@ class _ClusterRows(Origin):
 
 
 def _sum(measure: Measure, values: Floats) -> tuple[Fraction | int, int]:
-    """What :func:`_aggregate` needs of some queries."""
+    """Return the sum and count that :func:`_aggregate` needs."""
     counted = np.log(np.maximum(values, LEAST_FACTOR)) if measure.aggregate == "geometric" else values
     return unrounded_sum(counted), int(values.size)
 
 
 def _scores(found: Evaluation) -> Any:
-    """A row a query."""
     values = np.stack([found.settled_scores(measure) for measure in found.measures], axis=1)
     return _batch(
         len(found.query_ids),
@@ -496,7 +491,6 @@ def _lists(rows: Floats, no_value: Bools | None = None) -> Any:
 
 
 def _batch(size: int, **columns: Any) -> Any:
-    """Rows of the schema, null in the columns that are not given."""
     import pyarrow
 
     text, number, values = pyarrow.string(), pyarrow.bool_(), pyarrow.list_(pyarrow.float64())

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a directory with files, the command in this process, and both cores."""
+"""Shared fixtures of the command line: a directory with files, an in-process command, and both cores."""
 
 from __future__ import annotations
 

@@ -182,8 +182,8 @@ class TestErrorsAndNotices:
     def test_queries_that_not_all_measures_score_are_omitted_with_a_notice(self, files):
         files.write("part.csv", "query,a,b,e\nq1,1,0,2\nq2,1,0,1\nq9,0,1,1\n")
         result = run(files, measures=("p", "part"))
-        assert "notice: 3 systems that not all measures score, left out: c, d, e" in result.err
-        assert "notice: 2 queries that not all measures score, left out: q3, q9" in result.err
+        assert "notice: 3 systems not scored by all measures, left out: c, d, e" in result.err
+        assert "notice: 2 queries not scored by all measures, left out: q3, q9" in result.err
         assert result.lines[0]["queries"] == 2
 
     def test_one_query_has_no_interval(self, files):
@@ -201,7 +201,7 @@ class TestErrorsAndNotices:
             ("BOTH --scatter p p", 2, "'p' cannot be plotted against itself"),
             ("BOTH --coefficient rho", 2, "found 'rho'"),
             ("--from single.csv --from p.csv", 3, "expected at least 2 systems, found 1"),
-            ("", 2, "expected judgments and runs, or --from"),
+            ("", 2, "no judgments and runs were given"),
         ],
     )
     def test_errors(self, files, line, code, said):

@@ -1,4 +1,4 @@
-"""Each command that reads files prints the same on either core, to the byte."""
+"""Commands that read files print the same bytes on both cores."""
 
 from __future__ import annotations
 

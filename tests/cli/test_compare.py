@@ -591,14 +591,14 @@ class TestInputs:
         self.runs(command)
         command("eval", "qrels", "x.run", "y.run", "-m", "AP", "-m", "Judged@10", "--by-query", "-o", "s.jsonl")
         result = command("compare", "--from", "s.jsonl")
-        left_out = "notice: s.jsonl: left out, because no mean of theirs orders systems: Judged@10"
+        left_out = "notice: s.jsonl: left out, because their means cannot order systems: Judged@10"
         assert result.code == 0 and left_out in result.err
 
     def test_orientation_is_said(self, command):
         rows = "AP,301,302,303\nsys1,0.1,0.2,0.3\nsys2,0.3,0.2,0.5\n"
         command.write("t.csv", rows)
         result = command("compare", "--from", "t.csv")
-        assert "notice: t.csv: rows are taken as systems: the names of the columns are numbers" in result.err
+        assert "notice: t.csv: rows are treated as systems: the names of the columns are numbers" in result.err
         assert command("compare", "--from", "t.csv", "--rows", "systems").err == ""
         assert command("compare", "--from", "t.csv", "--format", "jsonl").rows("pairs")[0]["queries"] == 3
 
@@ -616,7 +616,7 @@ class TestInputs:
             command.write(f"{name}.csv", f"{name}\n0.1\n0.2\n0.35\n")
         for line, said in (
             ("--from AP.csv --from RR.csv", "found 'c' only in one"),
-            ("--from a.csv --from b.csv -m AP", "never paired by their place"),
+            ("--from a.csv --from b.csv -m AP", "never paired by position"),
         ):
             result = command("compare", *line.split())
             assert result.code == 3 and said in result.err
@@ -624,7 +624,7 @@ class TestInputs:
     def test_left_out_queries_are_said(self, command):
         command.write("t.csv", table({"a": [0.1, 0.2, ""], "b": [0.3, 0.1, 0.2]}))  # type: ignore[list-item]
         result = command("compare", "--from", "t.csv")
-        assert "notice: t: 1 query without a score of every system, left out for all: q0002" in result.err
+        assert "notice: t: 1 query without a score of every system, left out: q0002" in result.err
         assert command("compare", "--from", "t.csv", "--quiet").err == ""
 
     def test_standard_input(self, command):
@@ -635,12 +635,12 @@ class TestInputs:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "expected judgments and runs, or --from, found none"),
-        ("two.csv", "found only two.csv"),
-        ("qrels --from two.csv", "--from: expected it instead of judgments and runs, found both: qrels"),
+        ("", "no judgments and runs were given"),
+        ("two.csv", "no runs besides the judgments two.csv"),
+        ("qrels --from two.csv", "--from cannot be combined with judgments and runs (qrels)"),
         ("--from one.csv", "expected at least two systems, found 1"),
-        ("q r --rows queries", "--rows: has no meaning without --from"),
-        ("TWO --like trec_eval-9", "--like: has no meaning with --from"),
+        ("q r --rows queries", "--rows needs --from"),
+        ("TWO --like trec_eval-9", "--like cannot be used with --from"),
         ("TWO --baseline c", "baseline: unknown system 'c'; the systems are a, b"),
         ("TWO --alpha 0", "alpha"),
         ("TWO --alpha x", "--alpha: expected a number"),
@@ -666,13 +666,13 @@ class TestInputs:
         ("TWO --test bayes --margin 0.1 --family all", "family cannot be used with test bayes"),
         ("TWO --test bayes --margin 0.1 --draws 100", "draws cannot be used with test bayes"),
         ("TWO --test bayes --margin 0.1 --seed 1", "seed cannot be used with test bayes"),
-        ("TWO --test bayes --margin 0.1 --chart differences", "has no meaning with"),
+        ("TWO --test bayes --margin 0.1 --chart differences", "does not apply to this result"),
         ("TWO --sequential --test t", "test cannot be used with a sequential comparison"),
         ("TWO --sequential --test bayes", "test cannot be used with a sequential comparison"),
         ("TWO --sequential --margin 0.1", "margin cannot be used with a sequential comparison"),
         ("TWO --sequential --correction holm", "correction cannot be used with a sequential comparison"),
-        ("THREE --caption x", "--caption: expected a table for LaTeX, found --format table"),
-        ("THREE --label x --format csv", "--label: expected a table for LaTeX, found --format csv"),
+        ("THREE --caption x", "--caption cannot be used with --format table"),
+        ("THREE --label x --format csv", "--label cannot be used with --format csv"),
         ("THREE --marks daggers", "marks: daggers require a baseline"),
         (
             "THREE --marks letters --baseline a",
@@ -916,8 +916,8 @@ class TestSequential:
 
     def test_measures_need_bounds(self, ask):
         for measure, code, said in (
-            ((), 2, "-m says what a table of scores is of"),
-            (("-m", "DCG@10"), 2, "DCG@10: expected a measure with a least and a largest value"),
+            ((), 2, "-m names the measure of a table of scores"),
+            (("-m", "DCG@10"), 2, "DCG@10: scores have no finite bounds"),
             (("-m", "AP"), 3, "AP: expected scores from 0 to 1, found 50 for query 'q0000'"),
         ):
             result = ask({"a": [0.5, 0.5], "b": [50, 0.5]}, *measure)("--sequential")

@@ -117,7 +117,7 @@ def test_files_on_the_command_line(command: Any) -> None:
     for typed, said in (
         (["llm=s0.run,none.run"], "none.run: no such file"),
         (["llm=s0.run,"], "llm=s0.run,: expected NAME=RUN,RUN"),
-        (["old=s0.run"], "the name of another system"),
+        (["old=s0.run"], "with a unique system name"),
         (["llm=s0.run,s1.run", "--name", "a", "--name", "b"], "--name: expected one for each of 1 run, found 2"),
     ):
         refused = command("compare", "qrels", "old.run", *typed)

@@ -72,16 +72,16 @@ def test_paired_sessions_are_said_to_be_sessions(command):
 def test_other_commands_take_paired_sessions_only(files):
     files("sessions", "qrels.txt", "log.jsonl", "--by-session", "-o", "s.jsonl", "--quiet")
     refused = files("power", "--from", "s.jsonl")
-    assert refused.code == 3 and "expected sessions that all systems have, found none" in refused.err
-    assert "gainful compare compares such systems" in refused.err
+    assert refused.code == 3 and "no session is shared by all systems" in refused.err
+    assert "use gainful compare, which has tests for unpaired sessions" in refused.err
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (("--sessions", "qrels.txt"), "--sessions: expected judgments and sessions, found only qrels.txt"),
-        (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics: has no meaning without --sessions"),
-        (("--sessions", "--from", "log.jsonl"), "--from: has no meaning with --sessions"),
+        (("--sessions", "qrels.txt"), "--sessions needs judgments and sessions, not only qrels.txt"),
+        (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics needs --sessions"),
+        (("--sessions", "--from", "log.jsonl"), "--from cannot be used with --sessions"),
         (("--sessions", "qrels.txt", "log.jsonl", "--test", "t"), "test t: no two systems have sessions in common"),
         (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: a measure of single queries cannot score sessions"),
     ],
@@ -213,4 +213,4 @@ def test_the_gap_of_a_log_is_in_the_signature(logs):
     header = logs("sessions", "qrels.csv", "old.csv", "--session-gap", "2 h", "--format", "jsonl").lines[0]
     assert "|session-gap:2h|" in header["signature"]
     hint = logs("sessions", "qrels.csv", "old.csv", "--gap", "30m").err
-    assert "hint: it is --session-gap" in hint
+    assert "hint: use --session-gap" in hint

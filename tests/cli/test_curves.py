@@ -136,14 +136,14 @@ class TestQueriesAndNotices:
         result = files()
         assert result.err.splitlines() == [
             "notice: two: 1 judged query not answered, given the worst score (missing=zero): q2",
-            "notice: unjudged in the top 10: one 25.0%, two 66.7%",
+            "notice: unjudged documents in the top 10: one 25.0%, two 66.7%",
         ]
         assert files("--quiet").err == ""
 
     def test_some_queries(self, files):
         result = files("-m", "CG@3", "--query", "q1", "--format", "jsonl", "--extra", "error")
         assert values(result, run="one") == [2.0, 2.0, 5.0]
-        assert result.err.splitlines() == ["notice: unjudged in the top 10: one 33.3%, two 66.7%"]
+        assert result.err.splitlines() == ["notice: unjudged documents in the top 10: one 33.3%, two 66.7%"]
         assert "no bands: at least 2 queries are needed, found 1" in [line.get("note") for line in result.lines]
         both = files("-m", "CG@3", "--query", "q1", "--query", "q2", "--format", "jsonl")
         assert values(both, run="one") == [1.5, 1.5, 3.0]
@@ -166,8 +166,8 @@ class TestQueriesAndNotices:
         (["--regions", "1-2,7"], 2, "--regions: expected ranks like 1-10,11-50, found '1-2,7'"),
         (["--confidence", "0.95"], 2, "--confidence: expected a percentage from 1 to below 100, found 0.95"),
         (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000, found CG@10000000"),
-        (["--points", "5"], 2, "--points: has no meaning with --kind gain"),
-        (["--query", "q7"], 2, "qrels: 1 query not judged, 'q7' first"),
+        (["--points", "5"], 2, "--points cannot be used with --kind gain"),
+        (["--query", "q7"], 2, "qrels: 1 query not judged, such as 'q7'"),
         (["--missing", "error"], 3, "two.run: 1 query ('q2') not answered, and missing=error forbids it"),
         (["-m", "CG(gain=0-1)"], 3, "gain=0-1"),
     ],

@@ -54,7 +54,7 @@ def test_default_table(example):
         "a    0.6199*  0.6667*  0.6667*  0.1000*  0.6667*    0.5556\n"
         "b    0.4637   0.3333   0.5000   0.0667   0.5000     0.8333\n"
         "\n"
-        "* best of its column\n"
+        "* best in column\n"
         f"{SHORT}\n"
     )
 
@@ -123,7 +123,7 @@ def test_baseline_table(example):
     assert header.split() == ["run", "AP", "RR"]
     assert row_a.split() == ["a", "0.67*", "(+0.33)", "0.67*", "(+0.17)"]
     assert row_b.split() == ["b", "0.33", "0.50"]
-    assert footer == "* best of its column; (+/-) difference to b"
+    assert footer == "* best in column; (+/-) difference from b"
 
 
 def test_baseline_by_query_table(example):
@@ -534,7 +534,8 @@ def test_notices_of_the_example(example, core):
         "notice: a: 1 judged query not answered, given the worst score (missing=zero): q3",
         "notice: a: 1 query without judgments, ignored (extra=ignore): q9",
         "notice: b: 1 query with nDCG@10, AP, R@100 undefined, given the worst score (undefined=zero): q3",
-        "notice: unjudged in the top 10: a 25.0%, b 25.0%; Judged@10 also counts queries without results, as 0",
+        "notice: unjudged documents in the top 10: a 25.0%, b 25.0%; "
+        "Judged@10 also counts queries without results, as 0",
     ]
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run")) == expected
     assert noticed(example("eval", "qrels.txt", "a.run", "b.run", "--format", "jsonl")) == expected
@@ -558,14 +559,14 @@ def test_quiet_does_not_silence_errors(example):
         (UNDEFINED, "--undefined skip", ["r: 1 query with AP undefined, left out (undefined=skip): q2"]),
         (UNDEFINED, "-m RR", []),
         (DUPLICATES, "--duplicates first", ["r: 1 repeated document dropped (duplicates=first)"]),
-        (FLOAT32, "--scores float32", ["r: 2 documents tied only because scores are float32"]),
+        (
+            FLOAT32,
+            "--scores float32",
+            ["r: 2 documents tied only because scores are float32", "r: ties leave RR between 0.5000 and 1.0000"],
+        ),
         (FLOAT32, "", []),
         (FLOAT32, "--scores float32 --order rank", []),
-        (
-            ORDER,
-            "",
-            ["r: the rank column contradicts the scores in 2 lines; order=score goes by the scores"],
-        ),
+        (ORDER, "", ["r: the rank column contradicts the scores in 2 lines; order=score uses the scores"]),
         (ORDER, "--order rank", []),
         (ORDER, "--order input", []),
     ],
@@ -580,7 +581,7 @@ def test_single_notices(command, core, texts, flags, expected):
 def test_one_line_against_the_scores(command, core):
     result = command.evaluate("q 0 d1 1\nq 0 d2 1\n", "q Q0 d1 2 2 t\nq Q0 d2 1 1 t\n")
     assert noticed(result) == [
-        "notice: r: the rank column contradicts the scores in 1 line; order=score goes by the scores"
+        "notice: r: the rank column contradicts the scores in 1 line; order=score uses the scores"
     ]
 
 
@@ -615,10 +616,10 @@ def test_share_of_unjudged(command, core):
     lines += "".join(f"q2 Q0 d{i:02d} {i} {-i} t\n" for i in range(1, 6))
     qrels = "q1 0 d01 1\nq1 0 d10 0\nq2 0 d01 1\nq2 0 d02 0\nq2 0 d03 0\nq2 0 d04 -1\n"
     result = command.evaluate(qrels, lines, "--format", "jsonl")
-    assert noticed(result) == ["notice: unjudged in the top 10: r 60.0%"]
+    assert noticed(result) == ["notice: unjudged documents in the top 10: r 60.0%"]
     assert result.lines[0]["runs"][0]["unjudged@10"] == 0.6
     assert noticed(command("eval", "qrels", "r.run", "--negative", "unjudged")) == [
-        "notice: unjudged in the top 10: r 66.7%"
+        "notice: unjudged documents in the top 10: r 66.7%"
     ]
 
 
@@ -636,7 +637,7 @@ def test_the_help_names_every_flag_and_default(command):
     for flag in ("--measure", "--rel", "--format", "--by-query", "--places", "--baseline", "--name", "--scale"):
         assert f"{flag} " in text
     assert "[default: nDCG@10, AP, RR, P@10, R@100, Judged@10]" in text
-    assert "Cut every list after N documents; all, or a number. [default: all]" in text
+    assert "Maximum length of lists; all, or a number. [default: all]" in text
 
 
 def test_differences_in_latex_are_not_tested(command):
@@ -667,7 +668,7 @@ def test_a_run_below_a_floor_fails(command):
 
 
 def test_trec_evals_q_is_hinted_at(example):
-    hint = "hint: -q is --quiet here; --by-query prints every query, as trec_eval -q does\n"
+    hint = "hint: -q means --quiet; --by-query prints per-query values, like trec_eval -q\n"
     assert example("eval", "-q", "qrels.txt", "a.run", "-m", "map").err == hint
     for typed in (("-q", "qrels.txt", "a.run", "-m", "AP"), ("qrels.txt", "a.run", "-m", "map", "-q")):
         assert example("eval", *typed).err == ""

@@ -1,4 +1,4 @@
-"""`gainful explain`: definitions, arithmetic, several runs and queries, formats, and what it refuses."""
+"""`gainful explain`: definitions, arithmetic, several runs and queries, formats and errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_definition(command):
     assert "formula      nDCG[k] = DCG[k] / DCG[k] of the ideal list" in lines
     assert any(line.startswith("discount   burges2005 (default)  a gain at rank j is divided by") for line in lines)
     assert "Higher is better; values from 0 to 1; averaged over queries." in lines
-    assert lines[-1] == "Written out: nDCG(gain=linear, discount=burges2005, base=2)@10"
+    assert lines[-1] == "In full: nDCG(gain=linear, discount=burges2005, base=2)@10"
 
 
 def test_several_definitions(command):
@@ -141,13 +141,13 @@ def test_differences_are_printed_below_the_definition(command, name):
     """All that are known and that the docstring does not tell, once."""
     text = name + ("@0.5" if name == "IPrec" else "")
     known = [each for each in differences() if name in each.ours and name not in each.told]
-    assert "another tool" not in command("explain", text).out
+    assert "How other tools differ" not in command("explain", text).out
     out = command("explain", text, "--detail").out
     said = " ".join(re.sub(r"^\S.*?  +", "", line) for line in out.splitlines())
     for each in known:
         assert f"\n{each.tool}: {each.measure}  " in out
         assert re.sub(r"\s+", " ", each.why) in re.sub(r"\s+", " ", said)
-    assert out.count("another tool  ") == bool(known)
+    assert out.count("tool  ") == bool(known)
     [header, *_] = command("explain", text, "--format", "jsonl").lines
     assert header["explanations"][0]["differences"] == [
         {"tool": each.tool, "measure": each.measure, "why": each.why, "recorded": each.recorded} for each in known
@@ -230,7 +230,7 @@ def test_several_queries_one_after_the_other(explain):
             "CG@2 --run one.run --run two.run --query q1",
             [
                 "rank  one: document  one: grade  one: gain  one: CG  two: document  two: grade  two: gain  two: CG",
-                "The lists part at rank 1: b (one), a (two).",
+                "The lists differ from rank 1: b (one), a (two).",
                 "one: CG@2 = 2\n",
                 "two: CG@2 = 3 + 2 = 5\n",
             ],
@@ -284,11 +284,11 @@ def test_tables_of_several_definitions_are_told_apart(command):
     assert [line for line in out.splitlines() if line.startswith("# ")] == [
         "# Definition of P@5",
         "# P@5 and other tools",
-        "# What other tools do differently from P",
+        "# How other tools differ from P",
         "# Parameters of P@5",
         "# Definition of AP",
         "# AP and other tools",
-        "# What other tools do differently from AP",
+        "# How other tools differ from AP",
         "# Parameters of AP",
     ]
 
@@ -335,10 +335,10 @@ def test_ids_that_cannot_be_printed(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "expected --qrels, --run and --query together, found no --run and no --query"),
-        (("--run", "one.run"), "expected --qrels, --run and --query together, found no --query"),
-        (("--run", "one.run", "--query", "q9"), "qrels: expected a query that is judged, found 'q9'"),
-        (("--run", "-", "--run", "-", "--query", "q1"), "standard input (-) can be read once, found it twice"),
+        ((), "--qrels, --run and --query are needed together; missing: --run, --query"),
+        (("--run", "one.run"), "--qrels, --run and --query are needed together; missing: --query"),
+        (("--run", "one.run", "--query", "q9"), "qrels: query 'q9' is not judged"),
+        (("--run", "-", "--run", "-", "--query", "q1"), "standard input (-) is given twice, but can be read only once"),
         (("nDGC@5", "--run", "one.run", "--query", "q1"), "unknown measure 'nDGC'\nhint: did you mean nDCG or "),
     ],
 )
@@ -498,20 +498,20 @@ def test_how_another_tool_reads_files_is_not_said_of_typed_grades(command):
 
 def test_a_list_of_grades_has_no_scores(command):
     result = command("explain", "SwetsE", "--grades", "3,2,0,1")
-    assert (result.code, result.err) == (3, "--grades: expected scores, found a run without them\n")
+    assert (result.code, result.err) == (3, "--grades: the run has no scores\n")
 
 
 @together(
     "arguments, message",
     [
         ((), ""),
-        (("nDCG@3", "--figure", "f.svg"), "--figure: expected a list to draw, found none\n"),
-        (("P@1", "--swap", "1,2"), "--swap: expected a list of grades, found none"),
-        (("P@1", "--unretrieved", "3"), "--unretrieved: expected a list of grades, found none"),
+        (("nDCG@3", "--figure", "f.svg"), "--figure needs a list\n"),
+        (("P@1", "--swap", "1,2"), "--swap needs --grades"),
+        (("P@1", "--unretrieved", "3"), "--unretrieved needs --grades"),
         (("P@1", "--grades", "3,x"), "--grades: expected a number, found 'x'"),
-        (("P@1", "--grades", "-"), "--grades: expected at least one document with a grade, found only unjudged ones"),
+        (("P@1", "--grades", "-"), "--grades: at least one document must have a grade"),
         (("P@1", "--grades", "3,2", "--swap", "1"), "--swap: expected two ranks such as 1,3, found '1'"),
-        (("P@1", "--grades", "3,2", "--swap", "1,3"), "--swap: expected a rank of the list, found 3 in 2 documents"),
+        (("P@1", "--grades", "3,2", "--swap", "1,3"), "--swap: expected a rank in the list, found 3 in 2 documents"),
         (
             ("P@1", "--grades", "3", "--run", "r"),
             "--grades: a list of grades cannot be combined with --qrels, --run or --query",

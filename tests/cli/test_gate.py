@@ -92,13 +92,13 @@ def test_queries_that_are_not_judged_are_said(gate):
     line = ("gate", "init", "qrels.txt", "base.run", "--margin", "10%", "--only-queries", "some.txt", "-o")
     done = gate(*line, "some.json")
     assert done.code == 0
-    assert done.err == "notice: --only-queries: 4 queries not judged, passed over: x1, x2, x3, ...\n"
+    assert done.err == "notice: --only-queries: 4 queries not judged, ignored: x1, x2, x3, ...\n"
     assert gate(*line, "quiet.json", "--quiet").err == ""
     assert gate("gate", "check", "some.json", "qrels.txt", "base.run").code == 0
     gate.write("none.txt", "x1\n")
     none = gate("gate", "init", "qrels.txt", "base.run", "--only-queries", "none.txt", "-o", "none.json")
     assert none.code == 3
-    assert "hint: its lines begin with ids as the judgments have them" in none.err
+    assert "hint: lines must begin with query ids as in the judgments" in none.err
 
 
 def test_a_reader_who_has_seen_enough_does_not_change_the_verdict(gate):

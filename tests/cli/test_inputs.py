@@ -1,4 +1,4 @@
-"""Options that say how files are to be read."""
+"""Options for reading files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_column_that_is_not_there(command):
     result = command("eval", "q.csv", "r.csv", "--columns", columns, "--qrels-format", "csv")
     assert result.code == 3
     assert result.err.splitlines() == [
-        "q.csv:1: expected a column 'Url' for document, found SessionID, URL, Relevance",
+        "q.csv:1: no column 'Url' for document; columns: SessionID, URL, Relevance",
         "hint: did you mean URL?",
     ]
 
@@ -70,15 +70,15 @@ def test_features_are_systems(command, core):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["q.letor"], 2, "q.letor: expected the feature that is the score, found none"),
-        (["q.letor", "--feature", "9" * 5000], 2, "--feature: expected a number, several like 1,5,9, or all"),
-        (["q.letor", "--feature", "0"], 2, "--feature: expected a number, several like 1,5,9, or all, found '0'"),
-        (["q.letor", "--feature", "1,01"], 2, "--feature: expected a number, several like 1,5,9, or all, found '1,01'"),
-        (["q.letor", "--feature", "3"], 3, "q.letor: expected a feature 3, found 2 features"),
-        (["r.run", "--feature", "1"], 2, "--feature: expected LETOR runs, found r.run, which is not one"),
-        (["q.letor", "--feature", "all", "--baseline", "x"], 2, "--baseline: no run is called 'x'; there are q:1, q:2"),
+        (["q.letor"], 2, "q.letor: a LETOR run needs a feature as its score"),
+        (["q.letor", "--feature", "9" * 5000], 2, "--feature: expected a number, several as in 1,5,9, or all"),
+        (["q.letor", "--feature", "0"], 2, "--feature: expected a number, several as in 1,5,9, or all, found '0'"),
+        (["q.letor", "--feature", "1,01"], 2, "--feature: expected a number, several as in 1,5,9, or all, found '1"),
+        (["q.letor", "--feature", "3"], 3, "q.letor: no feature 3; the file has 2 features"),
+        (["r.run", "--feature", "1"], 2, "--feature: r.run is not a LETOR run"),
+        (["q.letor", "--feature", "all", "--baseline", "x"], 2, "--baseline: no run is called 'x'; runs: q:1, q:2"),
         (["r.run", "--run-format", "msmarco"], 3, "r.run:1: expected 3 fields, found 6"),
-        (["r.run", "--run-format", "csv"], 3, "r.run:1: no column for the query among 1 Q0 a 1 0.5 t; say --columns"),
+        (["r.run", "--run-format", "csv"], 3, "r.run:1: no column for the query among 1 Q0 a 1 0.5 t; use --columns"),
     ],
 )
 def test_what_cannot_be_read(command, arguments, code, message):
@@ -100,7 +100,7 @@ def test_what_is_asked_for_can_be_said_as_it_stands(command, core):
     command.write("r.csv", "user,item,score\nu,b,2\nu,a,1\n")
     asked = command("eval", "q.csv", "r.csv", "-m", "RR")
     assert asked.code == 3
-    said = asked.err.splitlines()[0].partition("; say ")[2]
+    said = asked.err.splitlines()[0].partition("; use ")[2]
     assert said == "--columns query=visitor,document=film,grade=stars"
     assert command("eval", "q.csv", "r.csv", "-m", "RR", "--format", "jsonl", *said.split()).value("RR") == 0.5
 
@@ -111,7 +111,7 @@ def test_a_slip_in_the_name_of_a_column_is_not_taken_for_the_other_file(command)
     result = command("eval", "q.csv", "r.csv", "-m", "RR", "--columns", "query=userid")
     assert (result.code, result.err.splitlines()[0]) == (
         3,
-        "q.csv:1: expected a column 'userid' for query, found user_id, item, rating",
+        "q.csv:1: no column 'userid' for query; columns: user_id, item, rating",
     )
 
 
@@ -122,12 +122,11 @@ def test_the_name_of_a_column_that_no_file_has(command, role):
     result = command("eval", "q.csv", "r.csv", "-m", "RR", "--columns", f"{role}=nosuch")
     assert (result.code, result.err) == (
         2,
-        f"--columns: expected the name of a column for the {role}, found 'nosuch', which no header has: "
-        "user_id, item, rating; user_id, item, score\n",
+        f"--columns: no header has a column 'nosuch' for {role}: user_id, item, rating; user_id, item, score\n",
     )
     frames = [pandas.read_csv(command.directory / name) for name in ("q.csv", "r.csv")]
     for each in (frames, [pyarrow.Table.from_pandas(frame) for frame in frames]):
-        with pytest.raises(UsageError, match=r"columns=: .* found 'nosuch', which no header has"):
+        with pytest.raises(UsageError, match=r"columns=: no header has a column 'nosuch'"):
             evaluate(*each, "RR", columns={role: "nosuch"})
         assert evaluate(*each, "RR", columns={"query": "user_id", "document": "item"}).mean("RR") == 1.0
 
@@ -148,13 +147,12 @@ def test_the_list_that_is_named_is_used(command, name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("run.document=nosuch", "r.jsonl:1: expected a column 'nosuch' for document, found query, results, final"),
+        ("run.document=nosuch", "r.jsonl:1: no column 'nosuch' for document; columns: query, results, final"),
         (
             "document=nosuch",
-            "--columns: expected the name of a column for the document, found 'nosuch', which no header has: "
-            "query, expected_chunks; query, results, final",
+            "--columns: no header has a column 'nosuch' for document: query, expected_chunks; query, results, final",
         ),
-        ("document=later", "r.jsonl:1: expected a column 'later' for document, found query, results, final"),
+        ("document=later", "r.jsonl:1: no column 'later' for document; columns: query, results, final"),
     ],
 )
 def test_a_name_that_not_all_objects_have(command, name, message):
@@ -179,8 +177,8 @@ def test_two_known_lists_are_asked_for(command):
     assert (result.code, result.err.splitlines()) == (
         3,
         [
-            "r.jsonl:1: expected one column for document, found results and retrieved",
-            "hint: --columns document=results chooses one",
+            "r.jsonl:1: several columns for document: results and retrieved",
+            "hint: choose one with --columns document=results",
         ],
     )
 
@@ -191,7 +189,7 @@ def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):
     result = command("eval", "q.csv", "r.tsv", "-m", "RR", "--order", "input", "--format", "jsonl")
     assert result.value("RR") == 0.5
     assert (
-        "notice: r: the rank column contradicts the order of the lines in 1 line; order=input goes by the lines"
+        "notice: r: the rank column contradicts the order of the lines in 1 line; order=input uses the lines"
         in result.err.splitlines()
     )
     assert command("eval", "q.csv", "r.tsv", "-m", "RR", "--format", "jsonl").value("RR") == 1.0
@@ -205,7 +203,7 @@ def test_what_is_read_is_not_written_over(command, name, target):
     before = (command.directory / target).read_bytes()
     more = ["--mine", "1"] if name == "whydiff" else []
     result = command(name, "q.csv", "r.csv", *more, "-o", f"./{target}")
-    assert (result.code, result.err) == (2, f"--output: expected a file of its own, found ./{target}, which is read\n")
+    assert (result.code, result.err) == (2, f"--output: ./{target} is also an input file\n")
     assert (command.directory / target).read_bytes() == before
 
 
@@ -216,7 +214,7 @@ def test_a_gate_is_not_written_over_by_what_is_read_from_it(command):
     before = (command.directory / "gate.txt").read_bytes()
     for name, files in (("history", []), ("selftest", ["q.csv", "r.csv"]), ("check", ["q.csv", "r.csv"])):
         result = command("gate", name, "gate.txt", *files, "-o", "./gate.txt")
-        assert (result.code, "--output: expected a file of its own" in result.err) == (2, True)
+        assert (result.code, "is also an input file" in result.err) == (2, True)
         assert (command.directory / "gate.txt").read_bytes() == before
 
 
@@ -227,7 +225,7 @@ def test_a_figure_and_the_output_are_two_files(command, name):
     (command.directory / "folder").mkdir()
     (command.directory / "link.svg").symlink_to("x.svg")
     result = command("curves", "q.csv", "r.csv", "--format", "jsonl", "-o", "x.svg", "--figure", name)
-    assert (result.code, result.err) == (2, f"--figure: {name} is also the file of --output\nhint: name two files\n")
+    assert (result.code, result.err) == (2, f"--figure: {name} is also the --output file\nhint: use two file names\n")
     assert not (command.directory / "x.svg").exists()
 
 
@@ -241,7 +239,7 @@ def test_what_was_seen_is_left_out(command, core):
     exclude = ["--exclude", "train.csv", "--columns", "exclude.query=user,exclude.document=item"]
     result = command("eval", "q.txt", "r.run", "-m", "RR", *exclude, "--format", "jsonl")
     assert result.value("RR") == 1.0
-    assert result.err.splitlines() == ["notice: r: 1 retrieved document left out (exclude)"]
+    assert result.err.splitlines() == ["notice: r: 1 retrieved document removed (exclude)"]
     assert command("eval", "q.txt", "r.run", "-m", "RR", "--format", "jsonl").value("RR") == 0.75
     assert " | excluded:2 | " in command("eval", "q.txt", "r.run", "-m", "RR", *exclude).out
     shown = command("explain", "RR", "--qrels", "q.txt", "--run", "r.run", "--query", "1", *exclude)
@@ -255,12 +253,9 @@ def test_nothing_to_leave_documents_out_of(command):
     command.write("q.txt", SEEN_QRELS)
     command.write("scores.csv", "query,a,b\n1,0,1\n2,1,1\n")
     result = command("judgments", "q.txt", "--exclude", "q.txt")
-    assert (result.code, result.err.splitlines()[0]) == (
-        2,
-        "--exclude: expected runs to leave documents out of, found none",
-    )
+    assert (result.code, result.err.splitlines()[0]) == (2, "--exclude needs runs")
     result = command("compare", "--from", "scores.csv", "--exclude", "q.txt")
-    assert (result.code, result.err) == (2, "--exclude: has no meaning with --from, where scores exist already\n")
+    assert (result.code, result.err) == (2, "--exclude cannot be used with --from\n")
 
 
 def test_runs_of_standard_input_lose_what_was_seen(command):
@@ -288,7 +283,7 @@ def test_items_and_training(command):
     by_query = command("eval", "test.csv", "pop.csv", *files, *columns, "-m", "Coverage@1", "-m", "RR", "--by-query")
     assert by_query.code == 0 and "0.2500" in by_query.out
     refused = command("gate", "init", "g.toml", "test.csv", "pop.csv", "-m", "RR", *files)
-    assert (refused.code, "have no meaning with a gate" in refused.err) == (2, True)
+    assert (refused.code, "cannot be used with a gate" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -297,34 +292,31 @@ def test_items_and_training(command):
         (
             {"q.csv": "q,d,r\n1,a,1\n"},
             "eval q.csv run --columns query=q,document=q,grade=r",
-            ["q.csv:1: expected a column for each role, found 'q' for query and document"],
+            ["q.csv:1: column 'q' is used for query and document"],
         ),
         (
             {"q.csv": "query_id,text,visits\n1,red fox,1\n2,tea,3\n"},
             "eval q.csv run",
             [
-                "q.csv:1: no column for the document among query_id, text, visits, and a row a query",
-                "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
+                "q.csv:1: no column for the document among query_id, text, visits, and one row per query",
+                "hint: for a table about queries, use --queries; otherwise name the documents: --columns document=NAME",
             ],
         ),
         (
             {"q.txt": "1 0 a 1\r1 0 b 0\r"},
             "eval q.txt run",
-            [
-                "q.txt: expected lines that end in LF or CR LF, found CR alone",
-                "hint: convert it: tr '\\r' '\\n'",
-            ],
+            ["q.txt: expected lines that end in LF or CR LF, found CR alone", "hint: convert it: tr '\\r' '\\n'"],
         ),
         (
             {"q.txt": "1 0 a 1\n", "runs/a.res": "1 Q0 a 1 2 x\n"},
             "eval q.txt runs",
-            ["runs: expected a file, found a folder of files in TREC's format", "hint: name the files: runs/*"],
+            ["runs: expected a file, found a folder of TREC files", "hint: name the files: runs/*"],
         ),
         (
             {"q.txt": "1 0 a 1\n", "runs/a.run": "1 Q0 a 1 2 x\n"},
             "eval q.txt runs",
             [
-                "runs: expected a file or a folder with .res files (NTCIR), found a folder without any",
+                "runs: the folder contains no .res files (NTCIR)",
                 "hint: name the files: runs/*",
             ],
         ),
@@ -332,8 +324,8 @@ def test_items_and_training(command):
             {"q.txt": "1 0 a 1\n"},
             "compare q.txt run run2 -m sDCG@10",
             [
-                "sDCG@10: evaluates sessions, found single queries",
-                "hint: `gainful sessions` evaluates it, `gainful compare --sessions` compares systems by it",
+                "sDCG@10 evaluates sessions, not single queries",
+                "hint: use `gainful sessions`, or `gainful compare --sessions` to compare systems",
             ],
         ),
         (
@@ -341,7 +333,7 @@ def test_items_and_training(command):
             "eval q.txt r.jsonl",
             [
                 "r.jsonl:1: results[0]: expected an object with document and score, found chunk_id, distance",
-                "hint: --columns rank=distance has the nearest first",
+                "hint: use --columns rank=distance to rank the nearest first",
             ],
         ),
     ],
@@ -352,7 +344,7 @@ def test_what_is_said_of_other_files(command, files, asked, lines):
         (command.directory / name).write_text(text, newline="")
     result = command(*asked.split())
     assert (result.code, result.err.splitlines()) == (
-        2 if "for each role" in lines[0] or "sDCG" in lines[0] else 3,
+        2 if "is used for" in lines[0] or "sDCG" in lines[0] else 3,
         lines,
     )
 
@@ -364,9 +356,7 @@ def test_distances_in_json_have_the_nearest_first(command):
     asked = ("eval", "q.csv", "r.jsonl", "-m", "RR", "--columns", "rank=distance", "--format", "jsonl")
     assert command(*asked).value("RR") == 1.0
     command.write("r.jsonl", f'{{"query": "q", "results": [{far}, {{"id": "a", "score": 0.1}}]}}\n')
-    assert command(*asked).err.splitlines()[-1] == (
-        "r.jsonl:1: results: expected a rank in all items or in none, found it in some"
-    )
+    assert command(*asked).err.splitlines()[-1] == ("r.jsonl:1: results: some items have a rank, others have none")
 
 
 def test_long_values_are_cut_in_messages():

@@ -1,4 +1,4 @@
-"""The same output whatever the number of threads, the core, the order of the lines and the way they are written."""
+"""Output is independent of threads, the core, the order of lines and their notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful judgments`: the page's sentences and numbers, exit codes and messages."""
+"""`gainful judgments`: sentences, numbers, exit codes and messages."""
 
 from __future__ import annotations
 
@@ -333,7 +333,7 @@ class TestTwoSets:
         assert refused.code == 3
         assert refused.out == ""
         assert refused.err.startswith(
-            "b.txt:9: expected one grade for query 'q1' and document 'd1', found 1 after 0 (line 1)\n"
+            "b.txt:9: conflicting grades for query 'q1' and document 'd1': 1 after 0 (line 1)\n"
         )
         result = files("judgments", "a.txt", "b.txt", "--judges", "min", "--format", "jsonl")
         assert texts(result)[1].startswith("The judges agree exactly on 57.1% of 7 documents;")
@@ -370,9 +370,9 @@ class TestOrders:
         result = files("judgments", "a.txt", "b.txt", "--run", "two.run", "-m", "RR")
         assert result.err.splitlines() == [
             "notice: by A: two: 1 judged query not answered, given the worst score (missing=zero): q3",
-            "notice: by A: unjudged in the top 10: two 25.0%",
+            "notice: by A: unjudged documents in the top 10: two 25.0%",
             "notice: by B: two: 1 judged query not answered, given the worst score (missing=zero): q3",
-            "notice: by B: unjudged in the top 10: two 25.0%",
+            "notice: by B: unjudged documents in the top 10: two 25.0%",
         ]
         assert files("judgments", "a.txt", "b.txt", "--run", "two.run", "--quiet").err == ""
 

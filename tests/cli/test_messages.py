@@ -1,4 +1,4 @@
-"""What is said of bad input and wrong usage, word for word, with the exit code."""
+"""Messages for bad input and wrong usage, word for word, with exit codes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ RUN = "q1 Q0 d1 1 1 t\n"
 
 RUN_HINT = "hint: a run line is `query Q0 document rank score tag`"
 QRELS_HINT = "hint: a judgment line is `query subtopic document grade`"
-NUMBER_HINT = "hint: numbers are decimal, like 2, -0.5 or 1e-3"
+NUMBER_HINT = "hint: numbers are decimal, such as 2, -0.5 or 1e-3"
 RANK_HINT = "hint: order=rank and ties=rank need the rank column"
-DUPLICATE_HINT = "hint: --duplicates first keeps the best ranked of them"
-JUDGES_HINT = "hint: --judges mean, median, max, min or turn makes one grade of several"
+DUPLICATE_HINT = "hint: use --duplicates first to keep the best-ranked occurrence"
+JUDGES_HINT = "hint: combine them with --judges mean, median, max, min or turn"
 SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use --subtopics"
 
 NOT_NUMBERS = [
@@ -53,13 +53,13 @@ def refused(result, *lines: str, code: int = 3) -> None:
 
 
 TABLE = (
-    "hint: a table of commas, semicolons or tabs needs a header that names the columns query, document and {}; "
-    "--columns says what others mean"
+    "hint: a table separated by commas, semicolons or tabs needs a header with the columns query, document and {}; "
+    "use --columns for other names"
 )
 #: Lines that tell what the whole file probably is.
 MISTAKEN = {
-    "q1 0 d1 1": "hint: this looks like judgments, which come first; runs come after them",
-    "q1 Q0 d1 1 1 t": "hint: this looks like a run; judgments come first, runs after them",
+    "q1 0 d1 1": "hint: this looks like judgments; give judgments first, then runs",
+    "q1 Q0 d1 1 1 t": "hint: this looks like a run; give judgments first, then runs",
     "q1,Q0,d1,1,1,t": TABLE.format("score"),
     "query-id,d1,1": TABLE.format("grade"),
 }
@@ -143,8 +143,8 @@ def test_ranks_that_are_needed(command, core, flags, text):
     refused(result, f"r.run:2: expected a number as rank, found '{text}'", f"    q1 Q0 d2 {text} 0.5 t", RANK_HINT)
 
 
-TWICE = "expected every document once in a list, found '{}' again for query '{}' (first: line {})".format
-ONE_GRADE = "expected one grade for query '{}' and document '{}', found {} after 1 (line 1)".format
+TWICE = "duplicate document '{}' for query '{}' (first: line {})".format
+ONE_GRADE = "conflicting grades for query '{}' and document '{}': {} after 1 (line 1)".format
 FITS, TOO_LONG = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
 
 
@@ -194,11 +194,7 @@ FITS, TOO_LONG = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
         (  # what cannot be shown is escaped
             QRELS,
             b"q1 Q0 d1 1 \x1b[1m\xfe t\n",
-            [
-                r"r.run:1: expected a number as score, found '\x1b[1m\xfe'",
-                r"    q1 Q0 d1 1 \x1b[1m\xfe t",
-                NUMBER_HINT,
-            ],
+            [r"r.run:1: expected a number as score, found '\x1b[1m\xfe'", r"    q1 Q0 d1 1 \x1b[1m\xfe t", NUMBER_HINT],
         ),
         (
             QRELS,
@@ -254,9 +250,7 @@ def test_more_than_three_conflicts_are_counted(command, core):
 def test_more_than_three_duplicates_are_counted(command, core):
     shown = command.evaluate(QRELS, RUN * 13).err.splitlines()
     assert len(shown) == 8
-    assert shown[5] == (
-        "r.run:4: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)"
-    )
+    assert shown[5] == ("r.run:4: duplicate document 'd1' for query 'q1' (first: line 1)")
     assert [shown[1], shown[-1]] == [DUPLICATE_HINT, "... and 9 more like these"]
 
 
@@ -302,15 +296,15 @@ def test_the_value_of_a_line_longer_than_a_mebibyte(command, core):
     "content", [b"", b"\n\n", b"# nothing\n#\n", b"\xef\xbb\xbf", b" \t\r\n", gzip.compress(b"", mtime=0)]
 )
 def test_files_without_content(command, core, content):
-    refused(command.evaluate(content, RUN), "qrels: expected at least one judgment, found none")
-    refused(command.evaluate(QRELS, content), "r.run: expected at least one ranked document, found none")
+    refused(command.evaluate(content, RUN), "qrels: no judgments")
+    refused(command.evaluate(QRELS, content), "r.run: no ranked documents")
 
 
 def test_no_shared_query(command, core):
     refused(
         command.evaluate("302 0 d1 1\n301 0 d1 1\n", "q2 Q0 d1 1 1 t\nq1 Q0 d1 1 1 t\n"),
-        "r.run: expected queries that are judged, found none: the run has 'q1', qrels has '301'",
-        "hint: are these judgments and this run of the same collection?",
+        "r.run: none of its queries is judged: the run has 'q1', qrels has '301'",
+        "hint: do the judgments and the run belong to the same collection?",
     )
 
 
@@ -322,8 +316,8 @@ def test_no_shared_query_says_what_check_knows(command, core, judged, found, how
     qrels, run = f"{judged} 0 d1 1\nx9 0 d1 1\n", f"{found} Q0 d1 1 1 t\na7 Q0 d1 1 1 t\n"
     refused(
         command.evaluate(qrels, run),
-        f"r.run: expected queries that are judged, found none: the run has '{found}', qrels has '{judged}'",
-        f"hint: 1 of 2 queries match {how}: write ids alike in both files",
+        f"r.run: none of its queries is judged: the run has '{found}', qrels has '{judged}'",
+        f"hint: 1 of 2 queries match {how}: write ids the same way in both files",
     )
     assert f"match {how}: write IDs" in " ".join(command("check", "qrels", "r.run").out.split())
 
@@ -346,24 +340,22 @@ def test_judgments_of_zeros_alone(command):
 def test_queries_that_differ_only_in_their_normal_form(command, core):
     refused(
         command.evaluate("a\u0308 0 d1 1\nq2 0 d1 1\n", "q1 Q0 d1 1 1 t\n\u00e4 Q0 d1 1 1 t\n"),
-        "r.run: expected queries that are judged, found none: the run has 'q1', qrels has 'a\u0308'",
+        "r.run: none of its queries is judged: the run has 'q1', qrels has 'a\u0308'",
         r"hint: '\xe4' in the run and 'a\u0308' in the judgments differ only in Unicode normal form: "
-        "write ids alike in both files",
+        "write ids the same way in both files",
     )
     found = command("explain", "P@1", "--qrels", "qrels", "--run", "r.run", "--query", "\u00e4")
-    assert found.err.splitlines()[1] == (
-        r"hint: did you mean a\u0308? \xe4 differs from it only in Unicode normal form"
-    )
+    assert found.err.splitlines()[1] == (r"hint: did you mean a\u0308? \xe4 differs only in Unicode normal form")
 
 
 def test_queries_that_differ_only_in_their_encoding(command, core):
     refused(
         command.evaluate("caf\u00e9 0 d1 1\n", "caf\u00e9 Q0 d1 1 1 t\n".encode("latin-1")),
-        r"r.run: expected queries that are judged, found none: the run has 'caf\xe9', qrels has 'caf\u00e9'".replace(
+        r"r.run: none of its queries is judged: the run has 'caf\xe9', qrels has 'caf\u00e9'".replace(
             r"\u00e9", "\u00e9"
         ),
         r"hint: 'caf\udce9' in the run and 'caf\xe9' in the judgments differ only in their encoding "
-        "(UTF-8 and Latin-1): write ids alike in both files",
+        "(UTF-8 and Latin-1): write ids the same way in both files",
     )
 
 
@@ -391,15 +383,15 @@ def test_a_path_that_is_nearly_there_is_suggested(command):
 
 
 def test_a_measure_in_the_place_of_a_file(files):
-    hint = "hint: -m nDCG@10 asks for it"
-    refused(files("eval", "qrels", "r.run", "nDCG@10"), "nDCG@10: no such file, but a measure", hint, code=2)
+    hint = "hint: -m nDCG@10 selects it"
+    refused(files("eval", "qrels", "r.run", "nDCG@10"), "nDCG@10: a measure, not a file", hint, code=2)
     files.write("nDCG@10", RUN)
     assert files("eval", "qrels", "r.run", "nDCG@10").code == 0
 
 
 @pytest.mark.parametrize("name", ["--metric", "--metrics", "--measures"])
 def test_options_by_the_names_of_others(files, name):
-    refused(files("eval", "qrels", "r.run", name, "P@1"), f"no option {name}", "hint: it is --measure", code=2)
+    refused(files("eval", "qrels", "r.run", name, "P@1"), f"no option {name}", "hint: use --measure", code=2)
     assert "it is" not in files("measures", name, "P@1").err
 
 
@@ -410,15 +402,15 @@ def test_options_by_the_names_of_others(files, name):
         ("compare qrels r.run", "gainful eval QRELS RUN scores one"),
         ("compare qrels r.run r.run --test t-test", "--test t"),
         ("compare qrels r.run r.run --test anova", "--procedure anova"),
-        ("compare qrels r.run r.run --level 0.01", "it is --alpha"),
-        ("compare qrels r.run r.run --pvalue 0.01", "it is --alpha"),
-        ("compare qrels r.run r.run --alpha-level 0.01", "it is --alpha"),
+        ("compare qrels r.run r.run --level 0.01", "use --alpha"),
+        ("compare qrels r.run r.run --pvalue 0.01", "use --alpha"),
+        ("compare qrels r.run r.run --alpha-level 0.01", "use --alpha"),
         ("eval qrels r.run --pvalue 0.01", "gainful compare QRELS RUN RUN tests"),
-        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 is a confidence of 95%"),
-        ("compare qrels r.run r.run --min-rating 4", "it is --rel"),
+        ("compare qrels r.run r.run --confidence 95", "--alpha 0.05 gives 95% confidence"),
+        ("compare qrels r.run r.run --min-rating 4", "use --rel"),
         ("eval qrels r.run -m p@2 --floor 0.45", "--floor 'p@2>=0.45'"),
-        ("eval qrels r.run --per-query", "it is --by-query"),
-        ("eval qrels r.run --threshold 2", "it is --rel"),
+        ("eval qrels r.run --per-query", "use --by-query"),
+        ("eval qrels r.run --threshold 2", "use --rel"),
         ("eval qrels r.run --threshold 0.45", "gainful eval qrels r.run --floor 'R@5>=0.45'"),
         ("eval qrels r.run --min 0.45", "gainful eval qrels r.run --floor 'R@5>=0.45'"),
         ("eval qrels r.run --fail-under=0.45", "gainful eval qrels r.run --floor 'R@5>=0.45'"),
@@ -427,8 +419,8 @@ def test_options_by_the_names_of_others(files, name):
         ("gate qrels r.run", "gainful gate init qrels r.run -o gate.json"),
         ("gate gate.json qrels r.run", "gainful gate check gate.json qrels r.run"),
         ("gate nothing", "gainful gate --help lists all"),
-        ("compare qrels r.run r.run --segments kind", "it is --by"),
-        ("report qrels r.run --by kind", "--queries FILE gives groups of queries"),
+        ("compare qrels r.run r.run --segments kind", "use --by"),
+        ("report qrels r.run --by kind", "--queries FILE reads groups of queries"),
         ("eval qrels r.run -m AP,P(rel=2)@5", "give several measures separately: -m AP -m 'P(rel=2)@5'"),
         ("explain nDCG@5 3 2 3 0", "gainful explain nDCG@5 --grades 3,2,3,0"),
         ("eval qrels r.run --grades 3,2,0", "gainful explain nDCG@6 --grades 3,2,0 --detail takes a list of grades"),
@@ -461,21 +453,21 @@ def test_what_is_no_run_is_named(files):
     assert files("eval", "qrels", "r.run", "-o", "scores.jsonl", "--quiet").code == 0
     refused(
         files("eval", "qrels", "scores.jsonl"),
-        "scores.jsonl:1: expected a run, found scores that gainful wrote",
-        "hint: `gainful compare --from FILE` compares them; `gainful eval` takes judgments and runs",
+        "scores.jsonl:1: expected a run, found scores written by gainful",
+        "hint: use `gainful compare --from FILE` to compare scores",
     )
     files.write("queries.csv", "query_id,text,visits\nq1,foxes,10\nq2,tea,5\n")
     refused(
         files("eval", "qrels", "queries.csv"),
-        "queries.csv:1: no column for the document among query_id, text, visits, and a row a query",
-        "hint: is this a table about queries? --queries takes it; --columns document=NAME names documents",
+        "queries.csv:1: no column for the document among query_id, text, visits, and one row per query",
+        "hint: for a table about queries, use --queries; otherwise name the documents: --columns document=NAME",
     )
 
 
 def test_directories(command):
     command.write("qrels", QRELS)
     command.write("runs/r.run", RUN)
-    found = "expected a file or a folder with {} files (NTCIR), found a folder without any"
+    found = "the folder contains no {} files (NTCIR)"
     refused(command("eval", "qrels", "runs"), f"runs: {found.format('.res')}", "hint: name the files: runs/*")
     refused(command("eval", "runs", "runs/r.run"), f"runs: {found.format('.rel')}", "hint: name the file")
 
@@ -512,12 +504,12 @@ def test_text_where_compressed_data_was_said_to_be(command, core):
 
 def test_binary_data(command, core):
     result = command.evaluate(QRELS, b"RAP1\x15\x04\x15\x00\xff")
-    refused(result, "r.run: expected text or parquet, found binary content", "hint: is this the file that was meant?")
+    refused(result, "r.run: expected text or parquet, found binary content", "hint: is this the right file?")
 
 
 def test_messages_about_standard_input(files, core):
-    refused(files("eval", "qrels", "-"), "<stdin>: expected at least one ranked document, found none")
-    refused(files("eval", "-", "r.run"), "<stdin>: expected at least one judgment, found none")
+    refused(files("eval", "qrels", "-"), "<stdin>: no ranked documents")
+    refused(files("eval", "-", "r.run"), "<stdin>: no judgments")
     refused(
         files("eval", "qrels", "-", stdin=b"q1 Q0\n"), "<stdin>:1: expected 6 fields, found 2", "    q1 Q0", RUN_HINT
     )
@@ -563,10 +555,7 @@ def test_judgments_are_told_before_runs(command, core):
             "--extra error",
             "r.run: 6 queries ('x0', 'x1', 'x2', 'x3', 'x4', ...) without judgments, and extra=error forbids it",
         ),
-        (
-            "--undefined error -m RR -m AP",
-            "r.run: AP is undefined for 1 query ('q3'), and undefined=error forbids it",
-        ),
+        ("--undefined error -m RR -m AP", "r.run: AP is undefined for 1 query ('q3'), and undefined=error forbids it"),
         ("--undefined error", "r.run: nDCG@10 is undefined for 1 query ('q3'), and undefined=error forbids it"),
     ],
 )
@@ -574,7 +563,7 @@ def test_what_the_policy_forbids(command, core, flags, message):
     qrels = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n"
     lines = "q1 Q0 d1 1 1 t\nq3 Q0 d1 1 1 t\n" + "".join(f"x{i} Q0 d1 1 1 t\n" for i in range(6))
     choice = message.split("=error")[0].split()[-1]
-    others = "ignore leaves them aside" if choice == "extra" else "zero scores them 0, skip leaves them out"
+    others = "ignore ignores them" if choice == "extra" else "zero scores them 0, skip leaves them out"
     refused(command.evaluate(qrels, lines, *flags.split()), message, f"hint: --{choice} {others}")
 
 
@@ -588,15 +577,12 @@ def test_what_an_error_policy_does_not_forbid(command, core):
 @pytest.mark.parametrize(
     ("measure", "lines"),
     [
-        (
-            "nDCG(gain=0-1-10)@10",
-            ["gain=0-1-10: expected a weight for every grade in the judgments, found none for 0.5, 3"],
-        ),
+        ("nDCG(gain=0-1-10)@10", ["gain=0-1-10: no weight for these grades in the judgments: 0.5, 3"]),
         (
             "DCG(gain={0.5:1,1:2,3:4})",
             [
-                "gain={0.5:1,1:2,3:4}: expected a weight for every grade in the judgments, found none for 0",
-                "hint: give every grade its weight, 0 included",
+                "gain={0.5:1,1:2,3:4}: no weight for these grades in the judgments: 0",
+                "hint: include the weight of grade 0",
             ],
         ),
     ],
@@ -609,7 +595,7 @@ def test_gains_that_are_too_large(command, core):
     assert command.evaluate("q1 0 d1 963\n", RUN, "-m", "nDCG(gain=exp2)@10").code == 0
     refused(
         command.evaluate("q1 0 d1 1024\n", RUN, "-m", "nDCG(gain=exp2)@10"),
-        "gain=exp2: the gain of grade 1024 is too large to add up",
+        "gain=exp2: the gain of grade 1024 is too large",
     )
 
 
@@ -663,8 +649,8 @@ def test_the_name_that_is_printed_is_the_one_suggested(command, name):
         ("--depth 1.5", ["depth: expected 'all' or a whole number of at least 1, found '1.5'"]),
         ("--depth some", ["depth: expected a number, found 'some'"]),
         ("--grade-zero -1", ["grade-zero: expected a number of at least 0, found -1"]),
-        ("--baseline bm25", ["--baseline: no run is called 'bm25'; there are r"]),
-        ("--baseline r.run", ["--baseline: no run is called 'r.run'; there are r"]),
+        ("--baseline bm25", ["--baseline: no run is called 'bm25'; runs: r"]),
+        ("--baseline r.run", ["--baseline: no run is called 'r.run'; runs: r"]),
         ("--name a --name b", ["--name: expected one for each of 1 run, found 2"]),
     ],
 )
@@ -711,7 +697,7 @@ def test_a_baseline_that_is_nearly_a_run(command):
     command.write("dense.run", RUN)
     refused(
         command("eval", "qrels", "bm25.run", "dense.run", "--baseline", "BM25.run"),
-        "--baseline: no run is called 'BM25.run'; there are bm25, dense",
+        "--baseline: no run is called 'BM25.run'; runs: bm25, dense",
         "hint: did you mean bm25?",
         code=2,
     )
@@ -721,16 +707,16 @@ def test_names_that_are_not_distinct(command):
     command.write("qrels", QRELS)
     command.write("a.run", RUN)
     command.write("b.run", RUN)
-    hint = "hint: --name gives names"
+    hint = "hint: use --name to choose names"
     refused(
         command("eval", "qrels", "a.run", "a.run"),
-        "expected every run under a name of its own, found 'a.run' twice",
+        "duplicate run name 'a.run'",
         hint,
         code=2,
     )
     refused(
         command("eval", "qrels", "a.run", "b.run", "--name", "x", "--name", "x"),
-        "expected every run under a name of its own, found 'x' twice",
+        "duplicate run name 'x'",
         hint,
         code=2,
     )
@@ -769,7 +755,7 @@ def test_names_that_are_not_distinct(command):
     ],
 )
 def test_standard_input_twice(files, arguments):
-    refused(files(*arguments.split()), "standard input (-) can be read once, found it twice", code=2)
+    refused(files(*arguments.split()), "standard input (-) is given twice, but can be read only once", code=2)
 
 
 def test_all_files_that_commands_read_are_known():

@@ -1,4 +1,4 @@
-"""Measures are called what people called them, wherever people read: `-m` and `--label`."""
+"""Measures are shown under the names that users typed, or their labels: `-m` and `--label`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_label_of_an_asked_name_and_of_nothing(files):
     assert (wrong.code, wrong.out, wrong.err) == (
         2,
         "",
-        "--label: 'c' is not one of the measures\nhint: a run is named by NAME=FILE\n",
+        "--label: unknown measure 'c'\nhint: use NAME=FILE to name a run\n",
     )
     assert files("eval", "qrels", "a.run", "--label", "tab:a").code == 2  # of LaTeX
     found = files("eval", "qrels", "a.run", "--label", "tab:a", "--format", "latex").out

@@ -1,4 +1,4 @@
-"""`--version`, `demo`, `measures`, `completion`, help, and what happens when things go wrong in earnest."""
+"""`--version`, `demo`, `measures`, `completion`, help, and unexpected failures."""
 
 from __future__ import annotations
 
@@ -66,11 +66,7 @@ def demo(tmp_path_factory, environment):
     """The directory in which the demo ran, and what it printed."""
     directory = tmp_path_factory.mktemp("demo")
     result = subprocess.run(
-        [sys.executable, "-m", "gainful", "demo"],
-        cwd=directory,
-        env=environment(),
-        capture_output=True,
-        check=True,
+        [sys.executable, "-m", "gainful", "demo"], cwd=directory, env=environment(), capture_output=True, check=True
     )
     return directory, result.stdout.decode(), result.stderr.decode()
 
@@ -98,11 +94,11 @@ def test_demo_prints_a_table_and_what_to_do_next(demo):
     assert lines[6].count("*") == 5
     written = "Wrote to gainful-demo/: qrels.txt (judgments), " + " ".join(DEMO_RUNS) + " (simulated systems),"
     assert written in " ".join(lines)
-    assert lines[-1] == "All of it on one page, for a browser: gainful-demo/report.html"
+    assert lines[-1] == "Interactive report: gainful-demo/report.html"
     assert lines[-3].endswith(
         " eval gainful-demo/qrels.txt gainful-demo/bm25.run gainful-demo/dense.run.gz -m nDCG@10 -m AP --baseline bm25"
     )
-    assert err.startswith("notice: unjudged in the top 10: tfidf ")
+    assert "notice: unjudged documents in the top 10: tfidf " in err
 
 
 def test_demo_commands_run(demo, environment, monkeypatch):
@@ -111,17 +107,14 @@ def test_demo_commands_run(demo, environment, monkeypatch):
     done = subprocess.run(
         out.splitlines()[-3], shell=True, env=environment(), capture_output=True, text=True, check=True
     )
-    assert "* best of its column; (+/-) difference to bm25" in done.stdout
+    assert "* best in column; (+/-) difference from bm25" in done.stdout
 
 
 @pytest.mark.usefixtures("few_flips", "small_demo")
 def test_demo_spares_other_peoples_files(command, demo):
     command.write("mine/qrels.txt", "mine")
     result = command("demo", "--out", "mine")
-    assert (result.code, result.err.splitlines()[0]) == (
-        2,
-        "mine: expected a new or empty folder or an earlier demo, found other files",
-    )
+    assert (result.code, result.err.splitlines()[0]) == (2, "mine: folder contains other files")
     assert (command.directory / "mine/qrels.txt").read_text() == "mine"
     shutil.copytree(demo[0] / "gainful-demo", command.directory / "new")
     assert command("demo", "--out", "new", "--seed", "3").code == 0
@@ -338,15 +331,15 @@ def test_without_a_command(command):
     [
         ("eval qrels.txt a.run --latex", "--format latex"),
         ("eval qrels.txt a.run --format tex", "--format latex"),
-        ("eval qrels.txt a.run --format=json", "--format jsonl, a JSON object a line"),
+        ("eval qrels.txt a.run --format=json", "--format jsonl, one JSON object per line"),
         ("eval qrels.txt a.run a.run --significance", "gainful compare QRELS RUN RUN tests whether systems differ"),
         ("eval qrels.txt a.run --k 10", "the cutoff is part of a measure's name: -m nDCG@10"),
         ("eval qrels.txt a.run -k 5", "the cutoff is part of a measure's name: -m nDCG@10"),
         (
             "eval -c qrels.txt a.run",
-            "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
+            "queries without results count as 0 unless --missing skip; gainful trec_eval takes trec_eval's options",
         ),
-        ("eval qrels.txt a.run -m ndcg@10,20", "several measures are given by several -m: -m nDCG@10 -m nDCG@20"),
+        ("eval qrels.txt a.run -m ndcg@10,20", "use -m several times for several measures: -m nDCG@10 -m nDCG@20"),
         ("compare qrels.txt a.run --cutoff 10", "the cutoff is part of a measure's name: -m nDCG@10"),
         ("eval --qrels qrels.txt --run a.run -m AP", "files need no option: gainful eval qrels.txt a.run -m AP"),
         ("eval --qrels=qrels.txt --run=a.run", "files need no option: gainful eval qrels.txt a.run"),
@@ -359,8 +352,8 @@ def test_without_a_command(command):
         ("explain nDCG@10 qrels.txt a.run q1", "gainful explain nDCG@10 --qrels qrels.txt --run a.run --query q1"),
         ("eval qrels.txt a.run -m ndcg@at@10", None),
         ("explain nDCG@10 qrels.txt a.run", "gainful explain nDCG@10 --qrels qrels.txt --run a.run --query ID"),
-        ("explain nDCG@10 --qrels qrels.txt --run a.run", "--query q1 asks for the first of 1 query"),
-        ("eval qrels.txt a.run --like trec_eval", "--like trec_eval-9, or trec_eval-10 as its newest version does"),
+        ("explain nDCG@10 --qrels qrels.txt --run a.run", "--query q1 selects the first of 1 query"),
+        ("eval qrels.txt a.run --like trec_eval", "--like trec_eval-9, or trec_eval-10 for the newest version"),
         ("check qrels.txt a.run nDCG@10", "gainful eval QRELS RUN -m nDCG@10"),
         ("qrels.txt a.run", "gainful eval qrels.txt a.run"),
         ("significance qrels.txt a.run", "gainful compare qrels.txt a.run"),
@@ -399,7 +392,7 @@ def test_help_in_words(command):
     [
         ("evla", "did you mean eval or explain?"),
         ("measurs", "did you mean measures?"),
-        ("zzz", "gainful --help lists them"),
+        ("zzz", "gainful --help lists all commands"),
     ],
 )
 def test_unknown_commands(command, given, message):
@@ -624,7 +617,7 @@ def test_too_little_memory(files, monkeypatch):
     monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(MemoryError()))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out) == (3, "")
-    assert result.err.startswith("the command takes more memory than there is\nhint: --max-memory")
+    assert result.err.startswith("out of memory\nhint: set the limit with --max-memory")
 
 
 def test_a_limit_of_memory(command, monkeypatch):
@@ -648,7 +641,7 @@ def test_unexpected_exceptions(files, monkeypatch):
     assert (result.code, result.out) == (70, "")
     assert result.err.splitlines() == [
         "unexpected ZeroDivisionError: by zero",
-        "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where",
+        "hint: this is a bug in gainful; set GAINFUL_TRACEBACK=1 to see the traceback",
     ]
     monkeypatch.setenv("GAINFUL_TRACEBACK", "1")
     result = files("eval", "qrels", "r.run")

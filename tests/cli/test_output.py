@@ -1,4 +1,4 @@
-"""`--format` and `--output`: where results go, and in which format."""
+"""`--format` and `--output`: the destination and format of results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QRELS = "q1 0 d1 1\nq1 0 d3 0\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n"
 NOTICES = (
     "notice: r: 1 judged query not answered, given the worst score (missing=zero): q2\n"
-    "notice: unjudged in the top 10: r 50.0%; Judged@10 also counts queries without results, as 0\n"
+    "notice: unjudged documents in the top 10: r 50.0%; Judged@10 also counts queries without results, as 0\n"
 )
 
 
@@ -100,13 +100,13 @@ def test_an_ending_that_says_nothing(command, name):
     assert (result.code, result.out) == (2, "")
     message, hint = result.err.splitlines()
     assert message.startswith(f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found ")
-    assert hint == f"hint: or say the format: {' | '.join(FORMATS)}"
+    assert hint == f"hint: or set the format: {' | '.join(FORMATS)}"
 
 
 def test_a_folder_that_does_not_exist(command):
     result = command("eval", "no-qrels", "no-run", "-o", "none/results.csv")
     assert (result.code, result.out) == (3, "")
-    assert result.err == "none/results.csv: cannot be written (there is no folder none)\n"
+    assert result.err == "none/results.csv: cannot be written (folder none does not exist)\n"
 
 
 def test_a_folder_is_no_file(files):
@@ -178,7 +178,7 @@ def test_measures_as_csv(command):
         (name, family) for family, names in ALL_FAMILIES.items() for name in names
     ]
     described = {row["name"]: row["claim"] for row in command("measures", "--format", "jsonl").lines}
-    assert {row["measure"]: row["what it says"] for row in rows} == described
+    assert {row["measure"]: row["description"] for row in rows} == described
 
 
 @pytest.mark.usefixtures("small_demo")
@@ -199,4 +199,6 @@ def test_pages_for_browsers_have_the_notices(command, name):
     measures = () if name in ("curves", "sensitivity") else ("-m", "RR", "-m", "nDCG@10")
     result = command(name, "qrels", "a.run", "b.run", *measures, "-o", "page.html", "--quiet")
     assert result.code == 0, result.err
-    assert "notice: unjudged in the top 10: a 50.0%" in (command.directory / "page.html").read_text(encoding="utf-8")
+    assert "notice: unjudged documents in the top 10: a 50.0%" in (command.directory / "page.html").read_text(
+        encoding="utf-8"
+    )

@@ -1,4 +1,4 @@
-"""`gainful papers`: the list, what each paper takes and refuses, and the folder that it writes."""
+"""`gainful papers`: the list, options and errors of each paper, and the folder written."""
 
 from __future__ import annotations
 
@@ -228,10 +228,10 @@ def test_python_says_what_is_wrong():
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("none", "found nothing of that name"),
-        ("empty", "found a folder without files"),
-        ("*.none", "found no file of that pattern"),
-        ("qrels", "only the judg"),
+        ("none", "no such folder, run or pattern"),
+        ("empty", "the folder contains no files"),
+        ("*.none", "no file matches this pattern"),
+        ("qrels", "no runs other than the judg"),
     ],
 )
 def test_no_runs_are_an_error(files, monkeypatch, source, message):
@@ -246,7 +246,7 @@ def test_a_file_among_runs_that_is_none_is_named_with_a_way_out(files):
     refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs")
     assert refused.code == 3
     assert refused.err.startswith("runs/notes.txt:1: expected 6 fields")
-    assert "a pattern takes some of them: --runs 'runs/*.run*'" in refused.err
+    assert "select files with a pattern: --runs 'runs/*.run*'" in refused.err
     assert files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs/*.run").code == 0
 
 
@@ -282,10 +282,13 @@ def test_what_is_read_is_not_written(files, written):
 
 def test_files_of_a_letor_folder_are_not_written(files):
     files.write("letor/Feature-null/Fold1.txt", "0 qid:1 1:0.5 #docid = 7\n")
-    for written in (["-o", "letor/Feature-null/Fold1.txt"], ["--out", "letor/Feature-null"]):
+    for written, why in (
+        (["-o", "letor/Feature-null/Fold1.txt"], "is also an input file"),
+        (["--out", "letor/Feature-null"], "which is an input"),
+    ):
         refused = files("papers", "scheel2011", "--letor", "letor", *written)
         assert refused.code == 2
-        assert any(words in refused.err for words in ("which is read", "which is an input"))
+        assert why in refused.err
     assert list(contents(files.directory / "letor")) == ["Feature-null/Fold1.txt"]
 
 
@@ -392,8 +395,8 @@ def test_any_scores_play_the_user(command, tmp_path):
         "--qrels" if before == "stars.csv" else each for each, before in zip(asked, (*asked[1:], ""), strict=True)
     ]
     assert "--qrels" in by_flag and "2 references (near, stars) and 2 runs" in command(*by_flag).out
-    assert "expected a file" in command(*asked, "--output", "stars.csv").err
-    assert "no run is called 'nera'; there are far, near" in command(*asked, "--reference", "nera").err
+    assert "is also an input file" in command(*asked, "--output", "stars.csv").err
+    assert "no run is called 'nera'; runs: far, near" in command(*asked, "--reference", "nera").err
     (tmp_path / "small.letor").write_text("2 qid:1 1:0.1 2:0.9 #docid = a\n0 qid:1 1:0.7 2:0.2 #docid = b\n")
     features = "papers", "scheel2011", "--data", "--runs", "small.letor", "--feature", "all"
     shown = command(*features, "--reference", "small.letor", "--reference", "small:2")

@@ -1,4 +1,4 @@
-"""`gainful papers table`: means, significant pairs by Friedman and Conover, analyses of variance beside."""
+"""`gainful papers table`: means, significant differences by Friedman and Conover, and analyses of variance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gainful papers plane`, and the options that figures have."""
+"""`gainful papers plane`, and the options of figures."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
     assert run(["eval", "qrels.txt", "one.run", "two.run", "-m", "ADM"]) == 0
     assert lines == capsys.readouterr().err.splitlines()
     assert any("rank column contradicts" in line for line in lines)
-    assert any("unjudged in the top 10: one 50.0%" in line for line in lines)
+    assert any("unjudged documents in the top 10: one 50.0%" in line for line in lines)
 
 
 def test_progress_counts_runs():
@@ -134,7 +134,7 @@ def test_figure(folder, capsys):
     ("arguments", "message"),
     [
         ([], "missing option --query\nhint: judged queries are q1, q2\n"),
-        (["--query", "q11"], "expected a query that is judged, found 'q11'\nhint: did you mean q1"),
+        (["--query", "q11"], "query 'q11' is not judged\nhint: did you mean q1"),
         (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP, ADR, Pstar or Rstar"),
         (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found 2: ADM, ADP"),
         (["--query", "q1", "--threshold", "half"], "--threshold: expected a number, found 'half'"),
@@ -143,11 +143,11 @@ def test_figure(folder, capsys):
             ["--query", "q1", "--figure", "f.jpg"],
             "f.jpg: expected a figure that ends in .svg, .png, .pdf, found '.jpg'",
         ),
-        (["--query", "q1", "--figure-size", "2"], "--figure-size: expected a figure, found none"),
-        (["--query", "q1", "--no-title"], "--no-title: expected a figure, found none"),
-        (["--query", "q1", "--no-signature"], "--no-signature: expected a figure, found none"),
-        (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (there is no folder no)"),
-        (["--query", "q1", "-o", "f.svg"], "hint: commands that draw figures have --figure f.svg"),
+        (["--query", "q1", "--figure-size", "2"], "--figure-size needs --figure"),
+        (["--query", "q1", "--no-title"], "--no-title needs --figure"),
+        (["--query", "q1", "--no-signature"], "--no-signature needs --figure"),
+        (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (folder no does not exist)"),
+        (["--query", "q1", "-o", "f.svg"], "hint: use --figure f.svg for figures"),
     ],
 )
 def test_refusals(capsys, arguments, message):
@@ -172,4 +172,4 @@ def test_a_figure_is_no_file_that_is_read(folder, capsys):
     (folder / "one.svg").write_text(LISTS["one.run"])
     arguments = ["papers", "plane", "qrels.txt", "one.svg", "--query", "q1", "--figure", "one.svg"]
     assert run(arguments) == 2
-    assert "--figure: expected a file of its own, found one.svg, which is read" in capsys.readouterr().err
+    assert "--figure: one.svg is also an input file" in capsys.readouterr().err

@@ -104,9 +104,9 @@ class TestRecall:
             (["--undefined", "error"], 3, "qrels: 1 query has no document of grade 2 ('q2' first)"),
             (["--levels", ""], 2, "levels: expected a number, found ''"),
             (["--points", "1"], 2, "--points"),
-            (["--baseline", "three"], 2, "no run is called 'three'; there are one, two"),
-            (["--query", "q7"], 2, "1 query not judged, 'q7' first"),
-            (["-m", "AP"], 2, "--measure: has no meaning with --kind recall"),
+            (["--baseline", "three"], 2, "no run is called 'three'; runs: one, two"),
+            (["--query", "q7"], 2, "1 query not judged, such as 'q7'"),
+            (["-m", "AP"], 2, "--measure cannot be used with --kind recall"),
         ],
     )
     def test_refused(self, files, arguments, code, message):
@@ -164,7 +164,7 @@ class TestGeneralised:
             (["-m", "gP@5"], "--measure: expected gIPrec | gIAP, found 'gP'"),
             (["-m", "gIPrec", "-m", "gIAP"], "--measure: expected one measure, found 2"),
             (["-m", "gIPrec(gian=exp2)"], "unknown parameter 'gian'"),
-            (["--by", "rel"], "--by: has no meaning with --kind generalised"),
+            (["--by", "rel"], "--by cannot be used with --kind generalised"),
             (["--baseline", "three"], "no run is called 'three'"),
         ],
     )

@@ -25,7 +25,7 @@ def test_it_writes_a_page_and_names_it(command, files):
     more = ("--baseline", "old", "--queries", "queries.csv", "--documents", "titles.csv", "-m", "AP", "--ranks", "5")
     result = command("report", *files, *more)
     assert (result.code, result.out) == (0, "Wrote report.html: new and old: AP on 2 queries\n")
-    assert result.err == "notice: unjudged in the top 10: old 33.3%\n"
+    assert result.err == "notice: unjudged documents in the top 10: old 33.3%\n"
     page = (command.directory / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and "new and old are not significantly different in AP" in page
     assert '<th scope="row">new.run.gz</th>' in page
@@ -38,7 +38,7 @@ def test_documents_that_are_left_out(command, files):
     command.write("seen.csv", "user_id,item_id\nq1,d2\n")
     result = command("report", *files, "--exclude", "seen.csv", "-m", "P@1")
     assert (result.code, result.out) == (0, "Wrote report.html: new and old: P@1 on 2 queries\n"), result.err
-    assert "notice: old: 1 retrieved document left out (exclude)\n" in result.err
+    assert "notice: old: 1 retrieved document removed (exclude)\n" in result.err
 
 
 def test_sessions(command):
@@ -51,7 +51,7 @@ def test_sessions(command):
     # The ideal gains 2 + 1/2: the sessions have 2 and 1 of it.
     assert "sessions has nsDCG@10 0.6000" in (command.directory / "report.html").read_text(encoding="utf-8")
     refused = command("report", *files, "--documents", "topics.csv")
-    assert (refused.code, refused.err) == (2, "--documents: has no meaning with --sessions\n")
+    assert (refused.code, refused.err) == (2, "--documents cannot be used with --sessions\n")
 
 
 def test_it_opens_a_browser(command, files, monkeypatch):
@@ -66,13 +66,13 @@ def test_it_opens_a_browser(command, files, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["qrels.txt"], 2, "report: expected judgments and at least one run, found no run\nhint: gainful report QRELS"),
-        (["--baseline", "odl"], 2, "--baseline: no run is called 'odl'; there are old, new\nhint: did you mean old?"),
+        (["qrels.txt"], 2, "report needs judgments and at least one run\nhint: gainful report QRELS"),
+        (["--baseline", "odl"], 2, "--baseline: no run is called 'odl'; runs: old, new\nhint: did you mean old?"),
         (["--documents", "titles.csv"], 3, "titles.csv: no titles of documents in the report, such as d2, d1, x, ..."),
-        (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: expected a file of its own, found titles"),
-        (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (there is no folder nowhere)"),
+        (["--documents", "titles.csv", "-o", "titles.csv"], 2, "--output: titles.csv is also an input file"),
+        (["-o", "nowhere/report.html"], 3, "nowhere/report.html: cannot be written (folder nowhere does not exist)"),
         (["-o", "x.pdf"], 2, "x.pdf: expected a file that ends in .html, found .pdf\nhint: to get a PDF"),
-        (["-m", "sDCG"], 2, "sDCG: evaluates sessions, found single queries"),
+        (["-m", "sDCG"], 2, "sDCG evaluates sessions, not single queries"),
     ],
 )
 def test_what_cannot_be_done_leaves_the_old_page(command, files, arguments, code, said):

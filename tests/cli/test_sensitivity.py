@@ -127,7 +127,7 @@ class TestFlags:
         # 1 against 2 / (1 + log_bq 2): 0.74 by bq = 1.5, 1.33 by 4.
         assert "early wins in 1 of 2 settings, late wins in 1." in shown.out
         assert "query_base changes from 1.5 to 4" in " ".join(shown.out.split())
-        assert "--discount: has no meaning with --sessions" in files(*logs, "--discount", "none").err
+        assert "--discount cannot be used with --sessions" in files(*logs, "--discount", "none").err
 
     def test_the_sweep_is_a_command_of_the_papers(self, files):
         names = ("qrels", "deep.run", "sharp.run")
@@ -139,7 +139,7 @@ class TestFlags:
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
-            (["--gain", "0-1-10"], 3, "expected a weight for every grade in the judgments, found none for 3\nhint: "),
+            (["--gain", "0-1-10"], 3, "no weight for these grades in the judgments: 3\nhint: "),
             (["--gain", "steep"], 2, "gain: expected linear"),
             (["--gain", ","], 2, "--gain: value missing"),
             (["--gain", "flat, ,top"], 2, "--gain: expected values between commas"),

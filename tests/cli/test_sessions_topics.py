@@ -51,15 +51,13 @@ def test_what_is_noticed(call):
 def test_what_is_refused(call, command):
     twice = call("SessionID\tTopic\ns1\tt\ns1\tu\n")
     assert twice.code == 3
-    assert twice.err.startswith("topics.tsv:3: expected every session once, found 's1', which is at topics.tsv:2, too")
+    assert twice.err.startswith("topics.tsv:3: duplicate session 's1' (first: topics.tsv:2)")
     others = call("SessionID\tTopic\n22\tt\n")
     assert others.code == 3
-    assert others.err.startswith(
-        "topics.tsv: expected topics of the sessions of log, found none: there is session 's1'"
-    )
+    assert others.err.startswith("topics.tsv: no topics for the sessions of log: these include session 's1'")
     command.write("own.jsonl", json.dumps({"session": "s1", "topic": "u", "queries": [{"results": ["a"]}]}) + "\n")
     other = call("SessionID\tTopic\ns1\tt\n", sessions="own.jsonl")
-    assert other.code == 3 and other.err.startswith("topics.tsv: expected topic 'u' for session 's1'")
+    assert other.code == 3 and other.err.startswith("topics.tsv: topic 't' for session 's1' conflicts with 'u'")
 
 
 def test_columns_are_named(call, command):

@@ -93,7 +93,7 @@ ERRORS: dict[str, tuple[type[GainfulError], str]] = {
     "missing": (InputError, "missing=error"),
     "undefined": (InputError, "undefined=error"),
     "extra": (InputError, "extra=error"),
-    "gain-without-weight": (InputError, "expected a weight for every grade"),
+    "gain-without-weight": (InputError, "no weight for these grades"),
     "gain-above-1": (InputError, "expected gains from 0 to 1"),
     "grade-above-1": (InputError, "expected grades up to 1"),
     "score-outside-0-1": (InputError, "from 0 to 1"),

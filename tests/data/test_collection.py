@@ -1,4 +1,4 @@
-"""What a command was given: standard input, names, and judgments and runs that are read ahead."""
+"""Inputs of a command: standard input, names, and judgments and runs that are read ahead."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def collected(files: tuple[str, dict[str, str]], inputs: Inputs = Inputs()) -> C
 def test_standard_input_stands_for_one_file() -> None:
     read_once("-", "q.txt", None, None)
     for paths in (("-", "-"), ("q.txt", "-", None, "-")):
-        with pytest.raises(UsageError, match=r"standard input \(-\) can be read once, found it twice"):
+        with pytest.raises(UsageError, match=r"standard input \(-\) is given twice, but can be read only once"):
             read_once(*paths)
 
 
@@ -74,11 +74,11 @@ def test_a_damaged_run_that_is_read_ahead_says_where_it_ends(files: tuple[str, d
     path = Path(files[0]).parent / "cut.gz"
     path.write_bytes(gzip.compress(RUN.encode())[:-9])
     collection = collected((files[0], {"cut": str(path)}))
-    with pytest.raises(InputError, match=r"cut\.gz: expected gzip data, found a damaged file \(it ends"):
+    with pytest.raises(InputError, match=r"cut\.gz: expected gzip data, found a damaged file \(truncated"):
         evaluate_runs(collection.judged, collection.runs, [parse("AP")])
 
 
-def test_what_is_not_plain_text_is_read_as_usual(files: tuple[str, dict[str, str]]) -> None:
+def test_other_formats_are_not_read_ahead(files: tuple[str, dict[str, str]]) -> None:
     collection = collected(files, Inputs(run=Reading("msmarco")))
     assert not any(run.ahead for run in collection.runs.values())
     assert collection.judged.qrels.queries == ["q1", "q2"]

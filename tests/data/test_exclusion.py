@@ -1,4 +1,4 @@
-"""Documents that are left out of runs before ranks are counted."""
+"""Documents removed from runs before ranks are counted."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def test_ranks_are_counted_without_them(run: Any) -> None:
         "AP": {"u1": 1.0, "u2": 0.5},
     }
     assert result.facts.excluded_count == 2
-    assert "2 retrieved documents left out (exclude)" in notices([result])[-1]
+    assert "2 retrieved documents removed (exclude)" in notices([result])[-1]
     nothing = evaluate(QRELS, run, "RR", exclude={"u7": ["x"]})
-    assert "0 retrieved documents left out (exclude)" in notices([nothing])[1]
+    assert "0 retrieved documents removed (exclude)" in notices([nothing])[1]
 
 
 def test_the_signature_says_so() -> None:
@@ -84,10 +84,10 @@ def test_a_list_may_lose_everything() -> None:
     result = evaluate(QRELS, RUN, ["NumRet", "RR"], exclude={"u1": ["x", "a", "y", "b"]})
     assert result.by_query("NumRet") == {"u1": 0.0, "u2": 2.0}
     assert result.missing == []  # it is answered, with nothing
-    assert "2 relevant documents among those to be left out: no run can have them" in "\n".join(notices([result]))
+    assert "2 relevant documents excluded: no run can retrieve them" in "\n".join(notices([result]))
 
 
-def test_scores_ties_and_explanations_go_with_what_is_left() -> None:
+def test_scores_ties_and_explanations_after_exclusion() -> None:
     both = evaluate(QRELS, {"a": RUN, "b": BYTES}, ["nDCG@10", "Judged@10"], exclude=SEEN)
     left = {"u1": {"a": 8.0, "b": 6.0}, "u2": RUN["u2"], "u3": RUN["u3"]}
     plain = evaluate(QRELS, left, ["nDCG@10", "Judged@10"])
@@ -109,10 +109,10 @@ def test_ranks_close_up() -> None:
     assert evaluate({"q": {"b": 1}}, run, "RR", policy=Policy(order="rank"), exclude={"q": ["x"]}).mean("RR") == 0.5
 
 
-def test_duplicates_of_what_is_left_out_are_none(tmp_path: Path) -> None:
+def test_duplicates_of_excluded_documents_are_no_errors(tmp_path: Path) -> None:
     run = BYTES + b"u1 Q0 x 5 1 t\n"
     assert evaluate(QRELS, run, "RR", exclude=SEEN).by_query("RR") == {"u1": 1.0, "u2": 0.5}
-    with pytest.raises(InputError, match="found 'x' again"):
+    with pytest.raises(InputError, match="duplicate document 'x'"):
         evaluate(QRELS, run, "RR")
     path = tmp_path / "seen.json"
     path.write_text(json.dumps(SEEN))
@@ -120,26 +120,26 @@ def test_duplicates_of_what_is_left_out_are_none(tmp_path: Path) -> None:
 
 
 def test_relevant_documents_that_no_run_can_have_are_those_of_the_measures() -> None:
-    """Grades from 4 on where measures say so; the most of any measure where they differ."""
+    """Grades of 4 and above if measures require them; the largest number if measures differ."""
     qrels, seen = {"u": {"a": 5, "b": 3, "c": 4, "d": 0}}, {"u": ["b", "c", "d"]}
     for measures, count in (("P(rel=4)@1", "1 relevant document "), (["P(rel=4)@1", "P@1"], "2 relevant documents ")):
         said = "\n".join(evaluate(qrels, {"u": ["a", "b"]}, measures, exclude=seen).notices)
-        assert f"{count}among those to be left out" in said
-    assert "among those" not in "\n".join(evaluate(qrels, {"u": ["a"]}, "P(rel=5)@1", exclude=seen).notices)
+        assert f"{count}excluded: no run" in said
+    assert "no run can" not in "\n".join(evaluate(qrels, {"u": ["a"]}, "P(rel=5)@1", exclude=seen).notices)
 
 
 def test_lists_that_fall_below_the_cutoff() -> None:
-    """Not those that were short anyway, nor those of queries that nobody judged."""
+    """Lists that were short before, or of unjudged queries, are not counted."""
     run = {"u1": ["a", "b", "c"], "u2": ["a", "b", "c"], "u3": ["a"], "u4": ["a", "b", "c"], "u5": ["a", "b"]}
     qrels = {user: {"c": 1} for user in ("u1", "u2", "u3", "u4")}
     seen = {"u1": ["a", "b"], "u2": ["b"], "u3": ["a"], "u5": ["a", "b"]}
     said = evaluate(qrels, run, ["P@2", "P@1", "AP"], exclude=seen).notices
-    assert "<dict>: that leaves 1 list with fewer than 2 documents: let the system return more than 2" in said
+    assert "<dict>: 1 list with fewer than 2 documents remain: let the system return more than 2" in said
     assert not any("that leaves" in line for line in evaluate(qrels, run, "AP", exclude=seen).notices)
 
 
 def test_wrong_values() -> None:
     with pytest.raises(UsageError, match="exclude: expected several documents for 'u1', found one text, 'x'"):
         evaluate(QRELS, RUN, "RR", exclude={"u1": "x"})
-    with pytest.raises(InputError, match=r"expected a column for document"):
+    with pytest.raises(InputError, match=r"no column for document"):
         Exclusion.of(pd.DataFrame({"query": ["u1"], "title": ["x"]}))

@@ -1,4 +1,4 @@
-"""Tables of items: which there are, and what they have in common."""
+"""Tables of items: the catalogue and shared attributes."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def test_they_stay_with_judgments() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (b"item,genre\na,x\na,y\n", r"items:3: expected every item once, found 'a', which is at items:2, too"),
-        (b"colour,genre\na,x\n", r"items: expected a column for document \(docno, .*\), found colour, genre"),
-        ([], r"items: expected a table of items, found an empty one"),
+        (b"item,genre\na,x\na,y\n", r"items:3: duplicate item 'a' \(first: items:2\)"),
+        (b"colour,genre\na,x\n", r"items: no column for document \(docno, .*\); columns: colour, genre"),
+        ([], r"items: the table of items is empty"),
     ],
 )
 def test_bad_tables(table: Any, message: str) -> None:

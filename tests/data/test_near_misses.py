@@ -1,4 +1,4 @@
-"""What makes ids meet that nearly do, and nothing where nothing does."""
+"""Changes that make nearly equal IDs match, and none if there is no such change."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ CASES: list[tuple[Callable[[str], str], list[str], str]] = [
     (lambda d: f"D{d}", NUMBERS, "without the run's prefix 'D'"),
     (lambda d: f"{d}.txt", PLAIN, "without the run's suffix '.txt'"),
     (lambda d: f"{d}#0", PLAIN, "without the run's suffix '#0'"),
-    (lambda d: f"{d}#{len(d)}", MIXED, "with only what stands before the run's last '#'"),
-    (lambda d: f"{len(d)}:{d}", MIXED, "with only what stands after the run's last ':'"),
+    (lambda d: f"{d}#{len(d)}", MIXED, "using only the part before the last '#' of the run's ids"),
+    (lambda d: f"{len(d)}:{d}", MIXED, "using only the part after the last ':' of the run's ids"),
     (lambda d: f"doc_{d.zfill(5)}", NUMBERS, "without the run's prefix 'doc_' and as numbers"),
     (lambda d: f"DOC_{d.upper()}", MIXED, "without the run's prefix 'DOC_' and if case is ignored"),
 ]

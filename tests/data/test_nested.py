@@ -1,4 +1,4 @@
-"""Runs and judgments from dicts: one way for what is plain, another for what has to be looked at, the same columns."""
+"""Runs and judgments from dicts: the fast path and the general one give the same columns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_kind_of_dict_gives_the_same_columns(kind: Any, clothes: str, seed
 
 
 @pytest.mark.parametrize("items", [[("c1", 0.5), ("c2", 2)], [{"id": "c1", "score": 0.5}, {"id": "c2", "score": 2}]])
-def test_what_retrievers_return_is_a_run(items: list[Any]) -> None:
+def test_results_of_retrievers_are_a_run(items: list[Any]) -> None:
     assert rows(Run.of({"q": items})) == [(b"q", b"c1", 0.5), (b"q", b"c2", 2.0)]
     with pytest.raises(InputError, match=r"<dict>\['q'\]\[2\]: expected \[document, score\], found \[\"c3\"\]"):
         Run.of({"q": [*items, ("c3",)]})
@@ -62,9 +62,9 @@ def test_what_retrievers_return_is_a_run(items: list[Any]) -> None:
 def test_judgments_that_list_documents_call_all_of_them_relevant(value: Any) -> None:
     judgments = Qrels.of(value)
     assert sorted(rows(judgments)) == [(b"q", b"c1", 1.0), (b"q", b"c2", 1.0)]
-    with pytest.warns(GainfulWarning, match="no grades; every document in it counts as relevant, with grade 1"):
+    with pytest.warns(GainfulWarning, match="no grades; every listed document counts as relevant, with grade 1"):
         assert evaluate(value, {"q": ["c1", "x"]}, "R@2").mean("R@2") == 0.5
-    with pytest.raises(InputError, match="expected grades for all documents or for none"):
+    with pytest.raises(InputError, match="no grades, but other lists have them"):
         Qrels.of({"q": {"c1": 1}, "r": ["c2"]})
 
 
@@ -86,13 +86,13 @@ def test_a_cutoff_is_part_of_a_measures_name() -> None:
         ({"q": {10**5000: 1}}, r"<dict>\['q'\]: expected a number of at most 4,300 digits"),
         ({"q": {"": 1.0}}, r"<dict>\['q'\]: expected an id, found an empty one"),
         ({"q": {"a": 1.0, True: 1.0}}, "expected a text, bytes or an integer as id, found True"),
-        ({"1": {"a": 1.0}, 1: {"a": 1.0}}, r"<dict>\[1\]: expected every query once, found 1 again"),
+        ({"1": {"a": 1.0}, 1: {"a": 1.0}}, r"<dict>\[1\]: duplicate query 1"),
         ({1.5: {"a": 1.0}}, r"<dict>\[1.5\]: query: expected a text"),
         ({"q": {"a", "b"}}, r"<dict>\['q'\]: expected a dict of documents and scores or a list of documents"),
         ({"q": {"a": 1.0}, "p": None}, r"<dict>\['p'\]: expected a dict of documents and scores"),
     ],
 )
-def test_a_closer_look_says_what_is_wrong(lists: Any, message: str) -> None:
+def test_invalid_dicts_are_errors(lists: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Run.from_dict(lists)
 
@@ -111,12 +111,12 @@ def test_judgments_and_runs_are_made_as_elsewhere() -> None:
     assert rows(Qrels({"q": {"d": 5}})) == [(b"q", b"d", 5.0)]
     assert rows(Run({"q": {"d": 0.5}}, name="mine")) == [(b"q", b"d", 0.5)]
     assert rows(Run({7: {12: 1, "x": 2.5}})) == [(b"7", b"12", 1.0), (b"7", b"x", 2.5)]
-    with pytest.raises(UsageError, match=r"found dict\nhint: from_dict takes a dict"):
+    with pytest.raises(UsageError, match=r"found dict\nhint: use from_dict for a dict"):
         Run.read({"q": ["a"]})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"Qrels: expected a dict, found str\nhint: Qrels\.of"):
         Qrels("qrels.txt")
     for maker, ours in (("from_file", "read"), ("from_df", "from_frame")):
-        with pytest.raises(AttributeError, match=rf"has no attribute '{maker}'; it is Run\.{ours}"):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{maker}'; use Run\.{ours}"):
             getattr(Run, maker)
 
 

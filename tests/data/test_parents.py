@@ -1,4 +1,4 @@
-"""Chunks that stand for their documents, in runs and judgments, however the documents are named."""
+"""Chunks replaced by their documents, in runs and judgments, for every kind of parent."""
 
 from __future__ import annotations
 
@@ -72,16 +72,14 @@ def test_a_column_of_the_run(core: str, tmp_path: Path) -> None:
     lines = "".join(json.dumps(each) + "\n" for each in nested)
     assert means(GOLD, write(tmp_path / "run.jsonl", lines), parent="meta.doc") == means(GOLD, DOCUMENTS)
     for run in (write(tmp_path / "a.run", trec(CHUNKS)), CHUNKS, {"q1": ["d12#3"]}):
-        with pytest.raises(
-            InputError, match="parent: expected a column 'doc_id', or a file of that name, found neither"
-        ):
+        with pytest.raises(InputError, match="parent: neither a column nor a file is named 'doc_id'"):
             evaluate(GOLD, run, "RR", parent="doc_id")
-    with pytest.raises(UsageError, match="expected a file or a pattern for a run that has been read"):
+    with pytest.raises(UsageError, match="parent: a run in memory needs a file or a pattern"):
         evaluate(GOLD, gainful.Run.of(CHUNKS), "RR", parent="doc_id")
 
 
 def test_judged_chunks(core: str) -> None:
-    """Of a document's judged chunks the best one counts; documents among them stay."""
+    """The best of a document's judged chunks counts; documents among them are unchanged."""
     gold = {"q1": {"d12#1": 1, "d12#8": 2, "d3": 0}, "q2": {"d7#5": 2, "d9#9": 1}}
     by_document = {"q1": {"d12": 2, "d3": 0}, "q2": {"d7": 2, "d9": 1}}
     assert means(gold, CHUNKS, parent=PATTERN, parent_of="both") == means(by_document, DOCUMENTS)
@@ -112,7 +110,7 @@ def test_everything_that_reads_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
         gainful.evaluate_sessions({"s": {"d": 1}}, b"s_1 Q0 d 1 1 x\n", policy={"parent": PATTERN})
 
 
-def test_what_is_left_out_is_left_out_by_document() -> None:
+def test_exclusion_is_by_document() -> None:
     assert means(GOLD, CHUNKS, parent=PATTERN, exclude={"q1": ["d3"]}) == means(GOLD, DOCUMENTS, exclude={"q1": ["d3"]})
 
 
@@ -142,14 +140,14 @@ def test_mistakes(parent: Any, message: str) -> None:
 
 
 def test_ids_that_begin_with_others_are_noticed(core: str, tmp_path: Path) -> None:
-    said = r"'d12#3' begins with the judged 'd12': parent='\(\.\+\)#\[0-9\]\+' credits chunks to documents"
+    said = r"'d12#3' begins with the judged 'd12': use parent='\(\.\+\)#\[0-9\]\+' to credit chunks to documents"
     for run in (CHUNKS, write(tmp_path / "chunks.run", trec(CHUNKS))):
         with pytest.warns(gainful.GainfulWarning, match=said):
             evaluate(GOLD, run, "RR")
     (finding,) = examine(GOLD, {"mine": CHUNKS}).about("unmatched-documents")
-    assert "parent='(.+)#[0-9]+' credits chunks to documents" in finding.remedy
+    assert "use parent='(.+)#[0-9]+' to credit chunks to documents" in finding.remedy
     judged = {"q1": {"d12_chunk_1": 1}, "q2": {"d7_chunk_2": 1}}
-    with pytest.warns(gainful.GainfulWarning, match=r"parent='\(\.\+\)_chunk_\[0-9\]\+', parent_of='both' credits"):
+    with pytest.warns(gainful.GainfulWarning, match=r"parent='\(\.\+\)_chunk_\[0-9\]\+', parent_of='both' to credit"):
         evaluate(judged, DOCUMENTS, "RR")
     assert evaluate(judged, DOCUMENTS, "RR", parent="(.+)_chunk_[0-9]+", parent_of="both").mean("RR") == 3 / 4
     for other in ({"q1": ["d120"]}, {"q1": ["x#1"]}):

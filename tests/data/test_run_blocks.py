@@ -1,4 +1,4 @@
-"""Large files are read piece by piece where they are sorted by query, and whole where they are not."""
+"""Large files are read in pieces if sorted by query, and whole otherwise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUERIES = 30
 
 
 def table(order: str) -> pa.Table:
-    """Thirty queries of twenty documents; some ids need quotes, others hold a line feed."""
+    """Thirty queries of twenty documents; some IDs need quotes, others contain a line feed."""
     random = np.random.default_rng(3)
     query = np.repeat([f"q{i}" for i in random.permutation(QUERIES)], 20).tolist()
     document = [f'd "{i}", é' if i % 7 == 0 else f"d\n{i}" if i % 7 == 1 else f"d{i}" for i in range(len(query))]
@@ -50,7 +50,7 @@ QRELS = {f"q{i}": {f"d{at}": at % 3 for at in range(0, 600, 3)} for i in range(0
 
 @pytest.fixture
 def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Every file is a large one; how many rows each run had that was made of one."""
+    """Treat every file as large; record the number of rows of each block."""
     monkeypatch.setattr("gainful.io.readers.LARGE", 1)
     monkeypatch.setattr("gainful.data.graded.BLOCK", 50)
     monkeypatch.setattr("gainful.io.frames._BATCH", 50)
@@ -94,13 +94,13 @@ def same(one: Evaluation, other: Evaluation) -> None:
 
 
 @pytest.mark.parametrize("write", [as_parquet, as_csv, as_msmarco])
-def test_what_is_not_sorted_is_read_whole(
+def test_unsorted_files_are_read_whole(
     write: Callable[[pa.Table, Path], Path], tmp_path: Path, count_runs: list[int]
 ) -> None:
     file = write(table("mixed"), tmp_path)
     found = evaluate(QRELS, file, "AP")
     assert count_runs[-1] == 600
-    assert f"{file}: not sorted by query, and read whole: sorted, it would need less memory" in found.notices
+    assert f"{file}: not sorted by query, so read whole; sorting it would save memory" in found.notices
     np.testing.assert_array_equal(found.raw, evaluate(QRELS, Run.read(file), "AP").raw)
 
 

@@ -1,4 +1,4 @@
-"""Results know the content that they were made from, or say that nobody does."""
+"""Results know the hashes of their sources, if there are any."""
 
 from __future__ import annotations
 

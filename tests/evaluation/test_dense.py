@@ -1,4 +1,4 @@
-"""Arrays give what the same data as dicts give, to the last bit; and what is refused."""
+"""Arrays give the same bits as dicts with the same data; and errors."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_minus_infinity_is_not_ranked_and_a_mask_that_takes_relevant_items_away_
     found = evaluate_arrays(scores, grades, ["R@5", "NumRet"])
     np.testing.assert_array_equal(found.raw, wanted.raw)
     assert not any("mask" in line for line in found.notices)
-    with pytest.warns(GainfulWarning, match="mask leaves out 3 relevant items"):
+    with pytest.warns(GainfulWarning, match="mask excludes 3 relevant items"):
         masked = evaluate_arrays(scores, grades, "R@5", mask=np.isfinite(scores))
     assert masked.by_query("R@5") == {"0": 1.0}
 
@@ -428,8 +428,8 @@ def test_items_that_a_user_had_leave_the_list_and_not_the_recall_base() -> None:
     found = evaluate_arrays(scores, grades, ["R@2", "RR"], exclude=(np.array([0]), np.array([1])))
     assert found.explain("RR", 0).value == 1
     assert found.by_query("R@2") == {"0": 0.5, "1": 1.0} and found.by_query("RR") == {"0": 1.0, "1": 0.5}
-    assert "1 retrieved document left out (exclude)" in "\n".join(found.notices)
-    assert "1 relevant document among those to be left out: no run can have them" in "\n".join(found.notices)
+    assert "1 retrieved document removed (exclude)" in "\n".join(found.notices)
+    assert "1 relevant document excluded: no run can retrieve them" in "\n".join(found.notices)
     for nothing in (np.zeros((2, 3), bool), csr_matrix((2, 3))):
         nobody = evaluate_arrays(scores, grades, ["R@2", "RR"], exclude=nothing)
         assert nobody.by_query("RR") == {"0": 1.0, "1": 0.5} and not any("exclude" in line for line in nobody.notices)
@@ -440,41 +440,50 @@ def test_items_that_a_user_had_leave_the_list_and_not_the_recall_base() -> None:
 def test_what_is_refused() -> None:
     scores, grades = np.array([[0.1, 0.9], [0.2, np.inf]]), np.array([[1, 0], [1, 0]])
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"scores": scores}, "expected relevance or relevant_items, found neither"),
-        ({"relevance": grades}, "expected scores or ranked_items, found neither"),
-        ({"scores": scores, "ranked_items": grades, "relevance": grades}, "found both"),
+        ({"scores": scores}, "relevance or relevant_items is needed"),
+        ({"relevance": grades}, "one of scores and ranked_items is needed, not none"),
+        ({"scores": scores, "ranked_items": grades, "relevance": grades}, "not both"),
         ({"scores": scores, "relevance": grades}, r"scores\[1\]\[1\]: expected a finite number as score, found inf"),
-        ({"ranked_items": [[1, 2]], "relevance": grades}, "as many rows of truth as of results, 1, found 2"),
-        ({"scores": [[1.0, 2.0]], "relevance": [[1, 0, 0]]}, r"each of 2 candidates in relevance\[0\], found 3"),
-        ({"scores": [[7, 3], [5, 9]], "relevance": [[3, 5], [5]]}, r"relevance\[1\], found 1\nhint: .*ranked_items="),
+        ({"ranked_items": [[1, 2]], "relevance": grades}, "results have 1 rows, but the truth has 2"),
+        ({"scores": [[1.0, 2.0]], "relevance": [[1, 0, 0]]}, r"relevance\[0\] has 3 grades for 2 candidates"),
+        (
+            {"scores": [[7, 3], [5, 9]], "relevance": [[3, 5], [5]]},
+            r"relevance\[1\] has 1 grades.*\nhint: .*ranked_items=",
+        ),
         ({"ranked_items": [[1.5]], "relevant_items": [[1]]}, "ranked_items: expected whole numbers, found float64"),
         ({"scores": [["a"]], "relevance": [[1]]}, "scores: expected numbers, found <U1"),
         ({"scores": np.zeros(3), "relevance": grades}, "scores: expected two dimensions, rows and columns, found 1"),
         ({"scores": {"a": 1}, "relevance": grades}, "scores: expected two dimensions, rows and columns, found dict"),
         ({"scores": csr_matrix(grades), "relevance": grades}, r"found csr_matrix\nhint: m.toarray\(\)"),
-        ({"scores": np.ma.array(grades, mask=grades > 0), "relevance": grades}, r"a masked one\nhint: .*mask=~x.mask"),
-        ({"scores": [[[1.0]]], "relevance": [[1]]}, "scores: expected rows of one dimension"),
-        ({"scores": grades, "relevance": grades, "mask": [[True, False]]}, "mask: expected a value for every cell"),
+        (
+            {"scores": np.ma.array(grades, mask=grades > 0), "relevance": grades},
+            r"masked arrays are not supported\nhint: .*mask=~x.mask",
+        ),
+        ({"scores": [[[1.0]]], "relevance": [[1]]}, "scores: expected one-dimensional rows"),
+        ({"scores": grades, "relevance": grades, "mask": [[True, False]]}, "mask: expected the shape of the results"),
         ({"scores": grades, "relevance": grades, "mask": np.zeros((2, 2))}, "mask: expected True and False"),
-        ({"ranked_items": [[1]], "relevant_items": (np.array([1]), np.array([0, 2]))}, "values and their offsets"),
-        ({"ranked_items": [[1]], "relevant_items": (np.array([1]),)}, "values and their offsets"),
-        ({"ranked_items": [[1]], "relevant_items": [[1, 2]], "relevance": [[1]]}, "a value for each of relevant_items"),
+        ({"ranked_items": [[1]], "relevant_items": (np.array([1]), np.array([0, 2]))}, "expected values, and offsets"),
+        ({"ranked_items": [[1]], "relevant_items": (np.array([1]),)}, "expected values, and offsets"),
+        (
+            {"ranked_items": [[1]], "relevant_items": [[1, 2]], "relevance": [[1]]},
+            "expected the shape of relevant_items",
+        ),
         ({"ranked_items": [[1]], "relevant_items": [np.array([2**63], np.uint64)]}, "below 2"),
-        ({"ranked_items": [[1]], "relevant_items": [[]]}, "at least one judgment"),
+        ({"ranked_items": [[1]], "relevant_items": [[]]}, "no judgments"),
         (
             {"scores": grades, "relevance": grades, "exclude": np.zeros((2, 3))},
-            r"exclude: the matrix differs in form from the results\nhint: give matrix.nonzero\(\)",
+            r"exclude: matrix and results have different shapes\nhint: pass matrix.nonzero\(\)",
         ),
+        ({"scores": grades, "relevance": grades, "exclude": np.array([[0, -1]])}, "exclude: expected equally many row"),
         (
-            {"scores": grades, "relevance": grades, "exclude": np.array([[0, -1]])},
-            "exclude: expected as many row numbers",
+            {"scores": grades, "relevance": grades, "exclude": [[0, 1], [1]]},
+            "exclude: lists of integers could be index",
         ),
-        ({"scores": grades, "relevance": grades, "exclude": [[0, 1], [1]]}, "exclude: lists of integers may be index"),
-        ({"scores": grades, "relevance": grades, "training": ([1], [0, 1])}, "training: expected as many row numbers"),
+        ({"scores": grades, "relevance": grades, "training": ([1], [0, 1])}, "training: expected equally many row"),
         ({"scores": grades, "relevance": grades, "training": ([0.5], [1])}, "training: expected whole numbers"),
         (
             {"ranked_items": [[4], [1, 2, 1]], "relevant_items": [[1], [2]]},
-            r"ranked_items\[1\]\[2\]: .*'1' again for query '1'.*ranked_items\[1\]\[0\]",
+            r"ranked_items\[1\]\[2\]: .*duplicate document '1' for query '1'.*ranked_items\[1\]\[0\]",
         ),
         (
             {"ranked_items": [[4], [-1, 2, 2]], "relevant_items": [[1], [2]]},
@@ -482,7 +491,7 @@ def test_what_is_refused() -> None:
         ),
         (
             {"ranked_items": [[1]], "relevant_items": [[1, 1]], "relevance": [[1, 2]]},
-            r"relevant_items\[0\]\[1\]: expected one grade",
+            r"relevant_items\[0\]\[1\]: conflicting grades",
         ),
     ]
     for arguments, message in cases:

@@ -1,4 +1,4 @@
-"""What is one run, and what is several: the values of a dict say so."""
+"""Dicts of one run and of several runs are distinguished by their values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_is_neither() -> None:
         evaluate(QRELS, {7: SCORED})
     with pytest.raises(UsageError, match="expected a run, or a dict of names and runs, found list"):
         evaluate(QRELS, ["bm25.run", "dense.run"])
-    with pytest.raises(UsageError, match="name: expected with one run"):
+    with pytest.raises(UsageError, match="name cannot be given for several runs"):
         evaluate(QRELS, {"a": SCORED}, name="b")  # type: ignore[call-overload]
 
 
@@ -104,7 +104,7 @@ def test_rows_in_memory() -> None:
 
 def test_lists_that_are_none_of_objects() -> None:
     lists: Any = [["a"], ["b"]]
-    with pytest.raises(UsageError, match=r"found list\nhint: a list of dicts has a query and its documents each"):
+    with pytest.raises(UsageError, match=r"found list\nhint: each dict of a list must hold a query and its documents"):
         evaluate(lists, {"q": ["a"]})
     with pytest.raises(UsageError, match=r'found list\nhint: a run is .* \[{"query": "q1", "results": '):
         evaluate(QRELS, lists)

@@ -1,4 +1,4 @@
-"""Explanations: the table adds up to the score, says what it stands on, and refuses what it cannot explain."""
+"""Explanations: tables add up to the score and state its basis; and errors."""
 
 from __future__ import annotations
 
@@ -201,15 +201,15 @@ UNJUDGED = "Unjudged: 2 of 5 documents{}."
     [
         ("nDCG@3", BASE.format(3, "have a gain above 0", "2 of them, 2 in the top 3")),
         ("AP", BASE.format(3, "have a grade above 0", "2 of them")),
-        ("R(rel=2)@1", BASE.format(2, "have a grade of at least 2", "2 of them, 1 in the top 1")),
+        ("R(rel=2)@1", BASE.format(2, "have a grade of 2 or more", "2 of them, 1 in the top 1")),
         ("P(level=1)@2", BASE.format(1, "has grade 1", "none of them, none in the top 2")),
         ("nDCG@3", UNJUDGED.format(", 1 in the top 3 (rank 2)")),
         ("AP", UNJUDGED.format(" (ranks 2, 4)")),
         ("P@1", UNJUDGED.format(", none in the top 1")),
         ("AP(unjudged=condensed)", UNJUDGED.format("; they are removed before ranks are counted (unjudged=condensed)")),
         ("P@9", "The list ends at rank 5."),
-        ("nCG(rel=2)@3", "Gain: the grade itself; of grades below 2 it is 0 (rel=2)."),
-        ("CG(gain=exp2, level=1)@3", "Gain: 2^grade - 1; of grades other than 1 it is 0 (level=1)."),
+        ("nCG(rel=2)@3", "Gain: the grade itself; 0 for grades below 2 (rel=2)."),
+        ("CG(gain=exp2, level=1)@3", "Gain: 2^grade - 1; 0 for grades other than 1 (level=1)."),
         ("nCG(average=ranks)@3", "Gain: the grade itself. The value is the mean of nCG[1] to nCG[3]."),
         ("CG@3", "Gain: the grade itself."),
     ],
@@ -261,7 +261,7 @@ def test_condensed_lists_show_both_ranks() -> None:
 
 def test_equal_scores_are_said() -> None:
     run = {"q1": {"a": 2.0, "b": 2.0, "c": 1.0, "d": 1.0, "e": 1.0}}
-    assert "Equal scores at ranks 1-2, 3-5: ties=docid-desc orders them." in texts(explain("AP", QRELS, run, "q1"))
+    assert "Equal scores at ranks 1-2, 3-5: ordered by ties=docid-desc." in texts(explain("AP", QRELS, run, "q1"))
     assert not [text for text in texts(explain("AP", QRELS, RUN, "q1")) if "Equal" in text]
     nearly = {"q1": {"a": 1.0, "b": 1.0 + 1e-12}}
     assert [text for text in texts(explain("AP", QRELS, nearly, "q1", Policy(scores="float32"))) if "Equal" in text]
@@ -272,7 +272,7 @@ def test_equal_scores_among_what_is_left_of_a_run() -> None:
     # Without x and y, which nobody judged, the tied a and b stand at ranks 2 and 3: at 4 and 5 of the run.
     run = {"q1": {"c": 9.0, "x": 8.0, "y": 7.0, "a": 6.0, "b": 6.0}}
     said = texts(explain("nDCG(unjudged=condensed)@2", QRELS, run, "q1"))
-    assert "Equal scores at ranks 4-5 of the run: ties=docid-desc orders them." in said
+    assert "Equal scores at ranks 4-5 of the run: ordered by ties=docid-desc." in said
     # The ties are decided below the cutoff, or between documents of which one at most is left.
     for measure, scores in (
         ("nDCG(unjudged=condensed)@1", run["q1"]),
@@ -289,7 +289,7 @@ def test_many_different_grades_are_not_listed_one_by_one() -> None:
 
 def test_grade_zero_is_said() -> None:
     said = texts(explain("CG@3", QRELS, RUN, "q1", Policy(grade_zero=1)))
-    assert [text for text in said if text.endswith(" Grades are what is above 1 (grade-zero=1).")]
+    assert [text for text in said if text.endswith(" Grades are counted from 1 (grade-zero=1).")]
 
 
 # -- Missing and undefined ---------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ class Waiting(Measure):
 
 def test_no_value_is_the_worst() -> None:
     assert texts(explain(Waiting(), QRELS, RUN, "q2"))[-1] == (
-        "Waiting is undefined for query q2: undefined=zero leaves it out, because no value is the worst."
+        "Waiting is undefined for query q2: undefined=zero leaves it out, because the measure has no worst value."
     )
 
 
@@ -405,8 +405,8 @@ class TestSeveralRuns:
 
     def test_where_they_part(self) -> None:
         said = texts(explain("nCG@3", QRELS, self.RUNS, "q1"))
-        assert "The lists part at rank 2: b (one), c (two)." in said
-        assert "Their CG parts at rank 2: 5 (one), 3 (two)." in said
+        assert "The lists differ from rank 2: b (one), c (two)." in said
+        assert "Their CG differs from rank 2: 5 (one), 3 (two)." in said
         assert "one: nCG@3 = 5 / 6 = 0.8333" in said
 
     def test_means_over_ranks_show_what_is_averaged(self) -> None:
@@ -415,13 +415,13 @@ class TestSeveralRuns:
         # The ideal list gains 3, 2, 1.
         assert column(table, "one: nCG") == pytest.approx([1, 1, 5 / 6])
         assert column(table, "two: nCG") == pytest.approx([1, 3 / 5, 5 / 6])
-        assert "Their nCG parts at rank 2: 1 (one), 0.6000 (two)." in texts(explanation)
+        assert "Their nCG differs from rank 2: 1 (one), 0.6000 (two)." in texts(explanation)
         nothing = texts(explain("nCG(average=ranks)@2", QRELS, {"one": {"q2": ["a"]}, "two": {"q2": ["b"]}}, "q2"))
         assert not [text for text in nothing if "Their nCG" in text]
 
     @pytest.mark.parametrize(
         ("runs", "message"),
-        [({}, "runs: expected at least one, found none"), ([RUN], "runs: expected a dict of names and runs, found")],
+        [({}, "runs: at least one run is required"), ([RUN], "runs: expected a dict of names and runs, found")],
     )
     def test_runs_have_names(self, runs: Any, message: str) -> None:
         with pytest.raises(UsageError, match=message):
@@ -429,10 +429,10 @@ class TestSeveralRuns:
 
     def test_same_lists_do_not_part(self) -> None:
         same = {"one": self.RUNS["one"], "two": self.RUNS["one"]}
-        assert "The lists are the same down to rank 3." in texts(explain("nCG@3", QRELS, same, "q1"))
+        assert "The lists are identical down to rank 3." in texts(explain("nCG@3", QRELS, same, "q1"))
         other = {"one": {"q1": ["a", "x"]}, "two": {"q1": ["a", "y", "z"]}}
         said = texts(explain("P@5", QRELS, other, "q1"))
-        assert "The lists part at rank 2: x (one), y (two)." in said
+        assert "The lists differ from rank 2: x (one), y (two)." in said
         assert "The list in one ends at rank 2." in said
 
     def test_values_that_stay_the_same(self) -> None:
@@ -442,7 +442,7 @@ class TestSeveralRuns:
     def test_one_of_them_does_not_answer(self) -> None:
         explanation = explain("P@2", QRELS, {"one": self.RUNS["one"], "two": {"q2": ["a"]}}, "q1")
         assert [one.score.status for one in explanation.lists] == [None, "missing"]
-        assert "The lists part at rank 1: a (one), no document (two)." in texts(explanation)
+        assert "The lists differ from rank 1: a (one), no document (two)." in texts(explanation)
 
 
 # -- Definitions -------------------------------------------------------------------------------------------------------
@@ -474,7 +474,7 @@ def test_definition_says_how_values_are_read() -> None:
 
 
 def test_a_definition_has_no_value() -> None:
-    with pytest.raises(UsageError, match="expected an explanation of a query, found the definition only"):
+    with pytest.raises(UsageError, match="only the definition was explained, without a query"):
         _ = explain("AP").value
 
 
@@ -505,7 +505,7 @@ class TestOwnMeasures:
             def arithmetic(self, block: Block) -> Arithmetic:
                 return Arithmetic({}, (Step("Wrong", "", (), 7.0),))
 
-        with pytest.raises(UsageError, match="Wrong: expected its arithmetic to come to 2, found 7"):
+        with pytest.raises(UsageError, match="Wrong: its arithmetic gives 7, not the score 2"):
             explain(Wrong(), QRELS, {"q1": ["x", "c", "a"]}, "q1")
 
 
@@ -576,23 +576,22 @@ class TestFromAnEvaluation:
     def test_not_after_merging(self) -> None:
         qrels = Qrels.from_dict(QRELS)
         parts = [evaluate(qrels.select([query]), RUN, "AP") for query in ("q1", "q2")]
-        assert "found one that was merged" in self.refused(parts[0].merge(parts[1]))
+        assert "the evaluation was merged" in self.refused(parts[0].merge(parts[1]))
 
     def test_not_from_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q1 Q0 a 1 1 t\n")))
         message = self.refused(evaluate(QRELS, "-", "AP"))
-        assert "expected a run that can be read again, found <stdin>, which is gone" in message
+        assert "the run <stdin> cannot be read again" in message
 
     def test_not_when_the_run_has_changed(self, files: tuple[str, str]) -> None:
         result = evaluate(files[0], files[1], "RR")
         Path(files[1]).write_text("q1 Q0 x 1 9 t\nq1 Q0 a 2 8 t\n")
         assert self.refused(result, "RR") == (
-            f"{files[1]}: expected RR of query 'q1' to be 1 as when it was evaluated, found 0.5000\n"
-            "hint: the run has changed since: evaluate it again"
+            f"{files[1]}: RR of query 'q1' was 1 and is now 0.5000\nhint: the run has changed: evaluate it again"
         )
 
     def test_only_what_was_evaluated(self) -> None:
-        assert self.refused(evaluate(QRELS, RUN, "AP"), "P@5") == "P@5 was not evaluated; there are AP"
+        assert self.refused(evaluate(QRELS, RUN, "AP"), "P@5") == "P@5 was not evaluated; evaluated: AP"
 
 
 # -- Messages ----------------------------------------------------------------------------------------------------------
@@ -601,19 +600,16 @@ class TestFromAnEvaluation:
 @together(
     "arguments, message",
     [
-        (
-            ("AP", QRELS, RUN, "q7"),
-            r"^<dict>: expected a query that is judged, found 'q7'\nhint: did you mean q1 or q2 or q3\?$",
-        ),
+        (("AP", QRELS, RUN, "q7"), r"^<dict>: query 'q7' is not judged\nhint: did you mean q1 or q2 or q3\?$"),
         (("AP", {f"q{i:03}": {"d": 1} for i in range(1, 100)}, RUN, "q01"), "hint: did you mean q001 or "),
-        (("AP", QRELS, RUN, "zzzz"), r"hint: judged are q1, q2, q3$"),
+        (("AP", QRELS, RUN, "zzzz"), r"hint: judged queries are q1, q2, q3$"),
         (("nDGC@10", QRELS, RUN, "q1"), "unknown measure 'nDGC'"),
-        (("AP", QRELS), "expected qrels, run and query together, found no run and no query"),
-        (("CG(gain=0-1)@3", QRELS, RUN, "q1"), "expected a weight for every grade"),
+        (("AP", QRELS), "qrels, run and query are needed together; missing: run, query"),
+        (("CG(gain=0-1)@3", QRELS, RUN, "q1"), "no weight for these grades"),
     ],
 )
 def test_what_is_refused(arguments: tuple[Any, ...], message: str) -> None:
-    error = InputError if message.endswith("every grade") else UsageError
+    error = InputError if message.endswith("these grades") else UsageError
     with pytest.raises(error, match=message):
         explain(*arguments)
 
@@ -676,5 +672,5 @@ def test_own_measures_side_by_side() -> None:
     of_run = ("document", "grade", "change", "Waiting")
     names = [c.name for c in tables(explanation)[0].columns]
     assert names == ["rank", *(f"{run}: {name}" for run in ("one", "two") for name in of_run)]
-    assert "The lists part at rank 1: a (one), x (two)." in texts(explanation)
+    assert "The lists differ from rank 1: a (one), x (two)." in texts(explanation)
     assert texts(explanation)[-2:] == ["one: Waiting = 0", "two: Waiting = 1"]

@@ -1,4 +1,4 @@
-"""How figures are read, and how explanations are ordered, grouped and named."""
+"""Reading of reported numbers, and order, groups and names of explanations."""
 
 from __future__ import annotations
 
@@ -262,8 +262,8 @@ def test_a_measure_of_ones_own() -> None:
     [
         ({"figures": {}}, "figures: at least one is required"),
         ({"figures": {"mine": "much"}}, "mine: expected a number"),
-        ({"query": "x"}, "expected a query that is judged, found 'x'"),
-        ({"query": "p"}, "judged are q"),
+        ({"query": "x"}, "query 'x' is not judged"),
+        ({"query": "p"}, "judged queries are q"),
         ({"figures": "0.5"}, "figures: expected numbers by name, found '0.5'"),
         ({"figures": 0.5}, "figures: expected numbers by name, found 0.5"),
         ({"departures": 0}, "departures: expected a whole number"),
@@ -278,9 +278,9 @@ def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
 
 
 def test_bad_data_are_refused_as_everywhere() -> None:
-    with pytest.raises(InputError, match="expected queries that are judged"):
+    with pytest.raises(InputError, match="none of its queries is judged"):
         explained(JUDGMENTS, {"other": {"d1": 1.0}}, "nDCG@6")
-    with pytest.raises(InputError, match="expected a weight"):
+    with pytest.raises(InputError, match="no weight for these grades"):
         explained(JUDGMENTS, RANKING, "nDCG(gain=0-1)@6")
     with pytest.raises(InputError, match="needs a rank column"):
         explained(JUDGMENTS, RANKING, "nDCG@6", policy=Policy(ties="rank"))

@@ -1,4 +1,4 @@
-"""Notices: run by run, and once for what is so of many runs."""
+"""Notices: run by run, and once if many runs share them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def test_sampled_evaluation(most: int, drawn: int, judged: bool) -> None:
         return rng.sample([*items, *drawn_for], len(items) + drawn)
 
     ranked = {user: ranking(items) for user, items in relevant.items()}
-    assert f"every list has {drawn} documents beside the relevant ones" in sampled_notice(relevant, ranked, judged)
+    assert f"every list has {drawn} documents besides all relevant documents" in sampled_notice(
+        relevant, ranked, judged
+    )
     # One list that lacks what is relevant, or has a document more, and it is no such sample.
     without = {**ranked, "u0": [item for item in ranked["u0"] if item not in relevant["u0"]]}
     assert not sampled_notice(relevant, without, judged)
@@ -63,7 +65,7 @@ def test_a_sample_of_a_large_catalogue(in_file: bool, tmp_path: Path) -> None:
         others = rng.sample([item for item in items if item not in wanted], 100)
         ranked[user] = [*others[: i % 9], *wanted, *others[i % 9 :]]
     if not in_file:
-        assert "every list has 100 documents beside the relevant ones" in sampled_notice(relevant, ranked)
+        assert "every list has 100 documents besides all relevant documents" in sampled_notice(relevant, ranked)
         return
     path = tmp_path / "a.run"
     lines = (f"{user} Q0 {item} 1 {-i} x\n" for user, each in ranked.items() for i, item in enumerate(each))
@@ -118,15 +120,13 @@ def test_a_part_with_documents_judged_not_relevant_makes_unjudged_ones_tell(orde
         return parts[order[0]].merge(parts[order[1]]).notices
 
     assert told(golden, other) == ()
-    assert told(golden, judged) == ("unjudged in the top 10: r 50.0%",)  # both x of four documents
+    assert told(golden, judged) == ("unjudged documents in the top 10: r 50.0%",)  # both x of four documents
 
 
 def test_judgments_of_one_subtopic() -> None:
     for text, is_told in ((b"q 0 a 1\nq 0 b 1\n", True), (b"q 1 a 1\nq 2 b 1\n", False)):
         found = evaluate(gainful.Qrels.read(text), {"q": ["a"]}, "StRecall@5", policy=gainful.Policy(subtopics=True))
-        assert (
-            any("subtopics=yes, but all judgments have the same one, '0'" in line for line in found.notices) == is_told
-        )
+        assert any("but all judgments have the same sub-topic, '0'" in line for line in found.notices) == is_told
 
 
 def test_a_few_runs_are_told_one_by_one() -> None:
@@ -148,29 +148,35 @@ def test_what_is_so_of_many_runs_is_said_once() -> None:
 
 def test_of_many_runs_those_with_most_unjudged_documents_are_named() -> None:
     runs = {f"r{i}": {query: ["d1", *(f"x{j}" for j in range(i))] for query in QRELS} for i in range(1, 8)}
-    assert said(runs)[-1] == ("unjudged in the top 10: r7 87.5%, r6 85.7%, r5 83.3%, r4 80.0%, r3 75.0%, 2 others less")
+    assert said(runs)[-1] == (
+        "unjudged documents in the top 10: r7 87.5%, r6 85.7%, r5 83.3%, r4 80.0%, r3 75.0%, 2 others less"
+    )
     del runs["r1"]
     assert said(runs)[-1].endswith("r3 75.0%, 1 other less")
 
 
 def test_where_nothing_is_judged_ids_may_be_written_in_another_way() -> None:
     run = {query: ["D1", "D2"] for query in QRELS}
-    assert said({"r": run})[-1] == ("unjudged in the top 10: r 100.0%; `gainful check` says whether ids nearly match")
+    assert said({"r": run})[-1] == (
+        "unjudged documents in the top 10: r 100.0%; `gainful check` finds IDs that nearly match"
+    )
 
 
 def test_where_only_relevant_documents_are_judged_the_others_say_nothing() -> None:
     golden, run = {"q1": {"d1": 1}, "q2": {"d1": 2}}, {"q1": ["x", "d1"], "q2": ["d1", "y"]}
     assert notices([evaluate(golden, run, "AP")]) == []
-    assert notices([evaluate({**golden, "q3": {"d1": 0}}, run, "AP")])[-1].startswith("unjudged in the top 10: ")
+    assert notices([evaluate({**golden, "q3": {"d1": 0}}, run, "AP")])[-1].startswith(
+        "unjudged documents in the top 10: "
+    )
     unlike = {"q1": ["D1"], "q2": ["D1"]}
-    assert notices([evaluate(golden, unlike, "AP")])[-1].endswith("`gainful check` says whether ids nearly match")
+    assert notices([evaluate(golden, unlike, "AP")])[-1].endswith("`gainful check` finds IDs that nearly match")
 
 
 def test_lists_that_are_upside_down_are_noticed() -> None:
     documents = [f"d{i}" for i in range(20)]
     qrels = {f"q{i}": {"d0": 1, "d1": 1, "d2": 1} for i in range(10)}
     last = dict.fromkeys(qrels, documents[::-1])
-    assert any("relevant documents stand late in their lists (on average at 95% of the length)" in line
+    assert any("relevant documents are late in their lists (on average at 95% of the length)" in line
                for line in notices([evaluate(qrels, last, "RR")]))  # fmt: skip
     for fair in (documents, ["d0", "d9", "d8", "d2", "d7", "d1"]):
         assert not any("late" in line for line in notices([evaluate(qrels, dict.fromkeys(qrels, fair), "RR")]))
@@ -183,7 +189,7 @@ def test_queries_that_differ_only_in_their_normal_form_are_noticed() -> None:
     run = {"cafe\u0301": ["d1"], "q2": ["d1"]}
     lines = notices(evaluate(qrels, {"a": run}, "AP").values())
     assert lines[2] == (
-        "a: 1 query not written as in the judgments, different only in Unicode normal form: "
+        "a: 1 query spelt differently in the judgments, different only in Unicode normal form: "
         r"cafe\u0301 (judged: caf\xe9)"
     )
     other = notices(evaluate(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
@@ -198,7 +204,7 @@ class TestWarnings:
     def test_python_warns_of_what_the_command_line_prints(self) -> None:
         with pytest.warns(GainfulWarning) as warned:
             found = gainful.evaluate(self.QRELS, self.RUN, "AP", name="a")
-        assert found.notices == (f"a: {self.MISSING}", "unjudged in the top 10: a 50.0%")
+        assert found.notices == (f"a: {self.MISSING}", "unjudged documents in the top 10: a 50.0%")
         [warning] = warned
         assert str(warning.message) == "\n".join(found.notices) and warning.filename == __file__
 
@@ -212,7 +218,7 @@ class TestWarnings:
 
     def test_scores_of_which_some_lack(self) -> None:
         scores = ScoreMatrix.of("RR", {"a": {"q1": 1.0, "q2": 0.5, "q3": 0.2}, "b": {"q1": 0.5, "q2": 0.1}})
-        expected = "RR: 1 query without a score of every system, left out for all: q3"
+        expected = "RR: 1 query without a score of every system, left out: q3"
         for function in (gainful.compare, gainful.assess_power, gainful.assess_agreement):
             given = [scores, ScoreMatrix.of("AP", {"a": {"q1": 1.0}, "b": {"q1": 0.5}})]
             with pytest.warns(GainfulWarning, match=expected):
@@ -259,7 +265,9 @@ def test_holes_are_told_to_be_unjudged_documents() -> None:
 def test_a_file_in_latin_1_is_told_with_what_converts_it() -> None:
     words = ["b\u00fcrostuhl", "lampe"]
     judgments = "".join(f"{word} 0 d1 1\n" for word in words)
-    with pytest.warns(GainfulWarning, match=r"the judgments is not UTF-8 \(iconv -f latin1 .*: b\u00fcrostuhl$"):
+    with pytest.warns(
+        GainfulWarning, match=r"the judgments is not UTF-8 \(convert it with iconv -f latin1 .*: b\u00fcrostuhl$"
+    ):
         evaluate(judgments.encode("latin-1"), {word: ["d1"] for word in words}, "RR")
     found = "".join(f"{word} Q0 d1 1 1 t\n" for word in words).encode("latin-1")
     with pytest.warns(GainfulWarning, match=r"file of this run is not UTF-8 .*: b\u00fcrostuhl$"):
@@ -288,8 +296,8 @@ def test_tables_of_windows_are_read_as_what_they_show() -> None:
 
 def test_ratings_that_are_no_praise_count_as_relevant() -> None:
     ratings, run_of = b"user,item,rating\nu,i,0.5\nu,j,5\n", {"u": ["i", "j"]}
-    told = r"every rating counts as relevant, 0.5 of 5 too \(<bytes>\); \"R\(rel=4\)@10\" takes those from 4 on"
-    with pytest.warns(GainfulWarning, match=told):
+    hint = r"use \"R\(rel=4\)@10\" to count only ratings of 4 and above"
+    with pytest.warns(GainfulWarning, match=rf"every rating counts as relevant, even 0.5 of 5 \(<bytes>\); {hint}"):
         evaluate(ratings, run_of, ["nDCG@2", "R@2"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -303,9 +311,9 @@ def test_lists_of_equal_scores() -> None:
     qrels, tied = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0, "d2": 0, "d3": 0}, "q2": {"d1": 2, "d2": 1}}
 
     def said(run: dict[str, Any]) -> str:
-        return "\n".join(line for line in evaluate(qrels, run, "AP").notices if "of another" in line)
+        return "\n".join(line for line in evaluate(qrels, run, "AP").notices if "with another" in line)
 
-    line = "3 of 5 documents have the score of another of their list: their order is arbitrary (ties=docid-desc)"
+    line = "3 of 5 documents share their score with another in their list: their order is arbitrary (ties=docid-desc)"
     assert said(tied) == f"<dict>: {line}"
     assert said({**tied, "q2": {"d1": 3, "d2": 2, "d3": 1}}) == ""
     assert said({query: list(scores) for query, scores in tied.items()}) == ""
@@ -328,7 +336,7 @@ def test_ties_of_what_is_cut_off_are_not_counted(core: str) -> None:
     run = {"q1": {"d1": 2, "d2": 1, "d3": 1, "d4": 1}, "q2": {"d1": 1, "d2": 1}}
     for depth, counted in ((0, "5 of 6"), (2, "3 of 4"), (1, "")):
         found = evaluate(qrels, run, "AP", policy=Policy(depth=depth or None)).notices
-        assert [line.split()[1:4] for line in found if "of another" in line] == ([counted.split()] if counted else [])
+        assert [line.split()[1:4] for line in found if "with another" in line] == ([counted.split()] if counted else [])
 
 
 def test_judged_beside_the_share_of_unjudged_documents() -> None:
@@ -336,7 +344,7 @@ def test_judged_beside_the_share_of_unjudged_documents() -> None:
     found = evaluate({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}, {"q1": ["d1", "d2", "x"]}, "Judged@10")
     assert found.mean("Judged@10") == pytest.approx(1 / 3)
     assert found.notices[-1] == (
-        "unjudged in the top 10: <dict> 33.3%; Judged@10 also counts queries without results, as 0"
+        "unjudged documents in the top 10: <dict> 33.3%; Judged@10 also counts queries without results, as 0"
     )
 
 
@@ -345,7 +353,7 @@ def test_a_table_that_no_measure_uses() -> None:
         made = evaluate(QRELS, WHOLE, measures, training={"u": ["d1"]}, items={"d1": "war", "d2": "fun"})
         return [line for line in made.notices if line.startswith("no measure uses")]
 
-    of_training, of_items = "no measure uses training=; exclude= leaves items out", "no measure uses items="
+    of_training, of_items = "no measure uses training=; use exclude= to exclude items", "no measure uses items="
     assert [said(["AP"]), said(["AP", "Novelty@1"]), said(["ILD@1"]), said(["Coverage@1"])] == [
         [of_items, of_training],
         [of_items],

@@ -1,4 +1,4 @@
-"""Evaluations in every format, read back by code that is not ours: the same numbers, whatever the ids."""
+"""Evaluations in every format, read back by independent parsers: the same numbers for any IDs."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_the_best_is_emphasised_everywhere(evaluations):
     parser.feed(report.text("html"))
     assert [parser.rows[row][column] for row, column in parser.marked] == texts
     for format_ in ("markdown", "latex", "html"):
-        assert "bold: best of its column" in report.text(format_)
+        assert "bold: best in column" in report.text(format_)
 
 
 def test_numbers_stand_to_the_right(evaluations):
@@ -320,15 +320,15 @@ def test_one_evaluation_several_or_a_dict():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda one: Report([]), "expected at least one evaluation, found none"),
-        (lambda one: Report([one, one]), "found '<dict>' twice"),
+        (lambda one: Report([]), "no evaluations"),
+        (lambda one: Report([one, one]), "duplicate run '<dict>'"),
         (
             lambda one: Report({"a": one, "b": evaluate(SMALL_QRELS, SMALL_RUN, "RR")}),
-            "found AP for 'a' and RR for 'b'",
+            "runs have different measures: AP for 'a', and RR for 'b'",
         ),
         (
             lambda one: Report({"a": one, "b": evaluate({"q1": {"d": 1}}, SMALL_RUN, "AP")}),
-            "found 2 queries for 'a' and other 1 query for 'b'",
+            "2 queries for 'a', and other 1 query for 'b'",
         ),
         (lambda one: Report({"bm25": one}, baseline="bm52"), "(?s)no run is called 'bm52'.*did you mean bm25"),
         (lambda one: Report(one).text("excel"), "(?s)format: expected table | trec .* found 'excel'"),
@@ -345,7 +345,7 @@ def test_different_conventions_are_all_shown():
     other = evaluate(SMALL_QRELS, SMALL_RUN, "AP", policy=Policy(missing="skip"))
     lines = Report({"one": one, "also": one, "other": other}).text().splitlines()
     assert " ".join(lines[-5:]) == (
-        "* best of its column; means over different numbers of queries: one 2, also 2, other 1 "
+        "* best in column; means over different numbers of queries: one 2, also 2, other 1 "
         f"one, also: conventions: order:input | scale:1 | queries:2 | gainful:{__version__} "
         f"other: conventions: order:input, missing:skip | scale:1 | queries:2 | gainful:{__version__}"
     )

@@ -1,4 +1,4 @@
-"""What an evaluation returns: values after the policy, aggregates, merging, and travel between processes."""
+"""Evaluations: values under the policy, aggregates, merging, and pickling."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ from gainful.data.judged import Judged
 from gainful.evaluation.results import Score
 
 # q1 is fine, q2 has nothing relevant, q3 is not answered, q4 is neither, q5 is answered with nothing.
-QRELS = {
-    "q1": {"a": 2, "b": 1, "c": 0},
-    "q2": {"a": 0},
-    "q3": {"a": 1},
-    "q4": {"a": 0},
-    "q5": {"a": 1},
-}
+QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 0}, "q3": {"a": 1}, "q4": {"a": 0}, "q5": {"a": 1}}
 RUN: dict[str, dict[str, float]] = {"q1": {"x": 3.0, "a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "q5": {}}
 AP_OF_Q1 = (1 / 2 + 2 / 3) / 2
 MEASURES = ["AP", "P@2", "SetP", "NumRel", "Judged@2"]
@@ -102,7 +96,7 @@ class TestValues:
     def test_a_measure_that_was_not_asked_for(self) -> None:
         with pytest.raises(UsageError) as caught:
             evaluate(QRELS, RUN, ["nDCG@10", "AP"]).mean("P@5")
-        assert str(caught.value) == "P@5 was not evaluated; there are nDCG@10, AP"
+        assert str(caught.value) == "P@5 was not evaluated; evaluated: nDCG@10, AP"
 
     def test_queries_are_in_byte_order(self) -> None:
         result = evaluate({"q9": {"a": 1}, "é": {"a": 1}, "q10": {"a": 1}, "Q": {"a": 1}}, {"q9": ["a"]}, "AP")
@@ -164,12 +158,12 @@ class TestMerge:
     @pytest.mark.parametrize(
         ("other", "message"),
         [
-            (evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "AP"), "expected disjoint queries, found 'q1' in both"),
-            (evaluate({"q2": {"a": 1}}, {"q2": ["a"]}, ["AP", "RR"]), "expected the same measures, found "),
-            (evaluate({"q2": {"a": 2}}, {"q2": ["a"]}, "AP"), "expected the same scale, found 1.0 and 2.0"),
+            (evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "AP"), "queries must be disjoint, but 'q1' is in both"),
+            (evaluate({"q2": {"a": 1}}, {"q2": ["a"]}, ["AP", "RR"]), "different measures: "),
+            (evaluate({"q2": {"a": 2}}, {"q2": ["a"]}, "AP"), "different scale: 1.0 and 2.0"),
             (
                 evaluate({"q2": {"a": 1}}, {"q2": ["a"]}, "AP", policy=Policy(depth=5)),
-                f"expected the same policy, found {Policy(order='input')} and {Policy(order='input', depth=5)}",
+                f"different policy: {Policy(order='input')} and {Policy(order='input', depth=5)}",
             ),
         ],
     )
@@ -198,7 +192,7 @@ class TestSeveralRuns:
 
     def test_the_first_error_is_raised(self) -> None:
         runs = {"good": RUN, "bad": {"zz": ["a"]}, "worse": {"yy": ["a"]}}
-        with pytest.raises(ValueError, match="bad: expected queries that are judged"):
+        with pytest.raises(ValueError, match="bad: none of its queries is judged"):
             evaluate(QRELS, runs, "AP")
 
 

@@ -1,4 +1,4 @@
-"""The line that says everything that made a number."""
+"""Signatures: one line with all conventions behind a number."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ def test_every_choice_has_its_place() -> None:
 
 @pytest.mark.parametrize("policy", [Policy(), OTHER, Policy.like("trec_eval-9"), Policy.like("trec_eval-10")])
 @pytest.mark.parametrize(
-    "measure",
-    [None, "P@5", "nDCG(gain={0:0,0.3:1,1:10}, base=e)@10", "AnCG(gain=0-1-10-100)@200", "IPrec@0.1", "NumQ"],
+    "measure", [None, "P@5", "nDCG(gain={0:0,0.3:1,1:10}, base=e)@10", "AnCG(gain=0-1-10-100)@200", "IPrec@0.1", "NumQ"]
 )
 def test_round_trip(measure: str | None, policy: Policy) -> None:
     signature = Signature(None if measure is None else parse(measure), policy, 0.1, 12345)
@@ -111,21 +110,15 @@ def test_an_evaluation_can_be_repeated_from_its_signature() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("AP", "signature: expected scale:..., found none"),
-        ("AP|scale:1|queries:2", "signature: expected gainful:..., found none"),
-        ("AP|scale:1|gainful:1", "signature: expected queries:..., found none"),
+        ("AP", "signature: scale: is missing"),
+        ("AP|scale:1|queries:2", "signature: gainful: is missing"),
+        ("AP|scale:1|gainful:1", "signature: queries: is missing"),
         ("AP|scale:1|scale:1|queries:2|gainful:1", "signature: expected name:value once each, found 'scale:1'"),
         ("AP|what|scale:1|queries:2|gainful:1", "signature: expected name:value once each, found 'what'"),
         ("AP|scale:x|queries:2|gainful:1", "signature: scale: expected a number, found 'x'"),
         ("AP|scale:1|queries:x|gainful:1", "signature: expected a whole number of queries, found 'x'"),
-        (
-            "AP|mising:zero|scale:1|queries:2|gainful:1",
-            "policy: unknown choice 'mising'\nhint: did you mean missing?",
-        ),
-        (
-            "AP|missing:nil|scale:1|queries:2|gainful:1",
-            "missing: expected zero | skip | error, found 'nil'",
-        ),
+        ("AP|mising:zero|scale:1|queries:2|gainful:1", "policy: unknown choice 'mising'\nhint: did you mean missing?"),
+        ("AP|missing:nil|scale:1|queries:2|gainful:1", "missing: expected zero | skip | error, found 'nil'"),
         ("AQ|scale:1|queries:2|gainful:1", "unknown measure 'AQ'\nhint: did you mean Q or AP?"),
     ],
 )

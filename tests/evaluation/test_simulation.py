@@ -296,8 +296,8 @@ class TestValidation:
             ({"judged_share": 0.0}, "judged_share: expected a number > 0 and <= 1, found 0.0"),
             ({"judged_share": 1.1}, "judged_share: expected a number > 0 and <= 1, found 1.1"),
             ({"judged_share": math.nan}, "judged_share: expected a number > 0 and <= 1, found nan"),
-            ({"systems": ()}, "systems: expected at least one system, found none"),
-            ({"systems": TWICE}, "systems: expected distinct names, found more than one a"),
+            ({"systems": ()}, "systems: at least one is needed"),
+            ({"systems": TWICE}, "systems: duplicate names: a"),
         ],
     )
     def test_simulate(self, arguments: dict[str, Any], message: str) -> None:

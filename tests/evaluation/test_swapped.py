@@ -1,4 +1,4 @@
-"""Judgments and a run in each other's place, as dicts: refused, but nothing that may be meant so."""
+"""Swapped judgments and runs in dicts are rejected; plausible ones are not."""
 
 from __future__ import annotations
 

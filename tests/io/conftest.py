@@ -18,7 +18,7 @@ Lists = dict[str, dict[str, float]]
 
 
 class Collection(NamedTuple):
-    """Judgments and a run whose lists stand in rank order; ids that formats find hard, real grades."""
+    """Judgments and a run with lists in rank order, real-valued grades, and IDs that are hard for formats."""
 
     qrels: Judgments
     run: Lists
@@ -39,7 +39,7 @@ def collection() -> Collection:
 
 @pytest.fixture(scope="session")
 def plain(collection: Collection) -> Collection:
-    """The same with ids that hold no blanks, for formats that know no quotes, and whole grades."""
+    """The same with integer grades and IDs without blanks, for formats without quotes."""
 
     def plainly(text: str) -> str:
         return "_".join(text.split()).replace('"', "'")
@@ -51,13 +51,13 @@ def plain(collection: Collection) -> Collection:
 
 
 def rows_of(lists: dict[str, dict[str, float]]) -> list[tuple[str, str, float, int]]:
-    """(query, document, value, rank from 1), queries interleaved so that lists are not in one piece."""
+    """(query, document, value, rank from 1), with queries interleaved so that lists are not contiguous."""
     rows = [(q, d, v, rank) for q, values in lists.items() for rank, (d, v) in enumerate(values.items(), 1)]
     return sorted(rows, key=lambda row: row[3])
 
 
 def rows_read(columns: Qrels | Run) -> list[tuple[str, str, float | None]]:
-    """Query, document and grade or score, None where there are none, of every row in its order."""
+    """Query, document and grade or score (None if missing) of every row in order."""
     values = columns.grade if isinstance(columns, Qrels) else columns.score
     ids = zip(columns.query_of_rows.tolist(), columns.documents(np.arange(len(columns))), strict=True)
     return [

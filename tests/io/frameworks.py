@@ -1,4 +1,4 @@
-"""What the documents of frameworks have to do for gainful, whichever classes they are of."""
+"""Checks for documents of frameworks, whatever their classes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_documents(make: Make, path: str, has_own_id: bool) -> None:
     assert evaluate(GOLD, apart, "RR", id=f"{path}.chunk_id").mean("RR") == 3 / 4
     assert evaluate(GOLD, apart, "RR", columns={"run.document": f"{path}.chunk_id"}).mean("RR") == 3 / 4
     if has_own_id:  # made up where none was given: which one is meant has to be said
-        with pytest.raises(InputError, match=f"which is the id of this document.*\n.*id='{path}.chunk_id' takes"):
+        with pytest.raises(InputError, match=f"no unique id for this document.*\n.*use id='{path}.chunk_id'"):
             evaluate(GOLD, apart, "RR")
     else:
         assert evaluate(GOLD, apart, "RR").mean("RR") == 3 / 4

@@ -14,13 +14,13 @@ from gainful import InputError, Sessions
 Plain = dict[str, list[list[str]]]
 HEADER = ["session", "query", "rank", "document"]
 #: What hints say.
-GAPS = "gaps='empty' takes missing queries for empty result pages"
+GAPS = "use gaps='empty' to treat missing queries as empty result pages"
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 RANKS = "results of a query have the ranks 1, 2, 3, ..."
 
 
 def sample(seed: int = 1, hard: bool = False) -> Plain:
-    """Sessions with one to twelve queries; empty pages in the middle, documents that come again, awkward ids."""
+    """Sessions with one to twelve queries; empty result pages, repeated documents, awkward IDs."""
     chance = random.Random(seed)
     documents = [f"d{i}" for i in range(30)] + ["-", "http://a/b?c=d,e&f=g"]
     if hard:
@@ -72,7 +72,7 @@ def log_of(sessions: Plain) -> bytes:
 
 
 def plain_of(sessions: Sessions) -> Plain:
-    """The sessions as lists, by rank where there are ranks and by score where there are only scores."""
+    """The sessions as lists, by rank, or by score if there are only scores."""
     lists = sessions.lists
     found: Plain = {}
     for i, session in enumerate(sessions.ids):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files are replaced completely or not at all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_new_file(tmp_path, monkeypatch):
         os.unlink(path)
 
 
-def test_the_old_file_is_there_until_the_end(old):
+def test_the_old_file_remains_until_the_end(old):
     with atomic_output(old) as out:
         out.write("new\n" * 100_000)
         out.flush()
@@ -46,7 +46,7 @@ def test_the_old_file_is_there_until_the_end(old):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("name", ["results.csv", "results.csv.gz", "other.csv"])
-def test_what_fails_changes_nothing(old, error, name):
+def test_failures_change_nothing(old, error, name):
     (old.parent / "results.csv.gz").write_text("old\n")
     with pytest.raises(error), atomic_output(old.parent / name) as out:
         out.write("new\n" * 100_000)
@@ -94,8 +94,8 @@ def test_killed_in_the_middle(old):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks")
-def test_what_is_being_written_is_not_abandoned(old):
-    """Neither in this process nor in another; a process that has been killed holds no lock."""
+def test_files_being_written_are_not_abandoned(old):
+    """Temporary files are removed once no process, such as a killed one, holds their lock."""
     code = (
         "import sys\n"
         "from gainful.io.atomic import atomic_output\n"
@@ -118,7 +118,7 @@ def test_what_is_being_written_is_not_abandoned(old):
 
 
 def test_removed_before_it_was_locked(old, monkeypatch):
-    """Between making a file and locking it another process may take it for abandoned."""
+    """Another process may consider a file abandoned before it is locked."""
     lock = atomic._lock
 
     def remove_first(descriptor, *, waits):
@@ -198,7 +198,7 @@ def test_a_file_that_may_not_be_written(old, monkeypatch):
     assert (old.read_text(), os.listdir(old.parent)) == ("old\n", [old.name])
 
 
-def test_what_cannot_be_written(tmp_path):
+def test_unwritable_files_are_errors(tmp_path):
     path = tmp_path / "none" / "results.csv"
     reasons = {path: f"there is no folder {path.parent}", tmp_path: "Is a directory"}
     if os.path.exists("/dev/full"):

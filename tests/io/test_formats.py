@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a case a line reads better
-"""Every format in: the same judgments and the same run give the same scores, whatever they are written in."""
+"""The same judgments and run give the same scores in every format."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_formats_without_quotes(plain: Collection, tmp_path: Path) -> None:
 
 
 def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected a file or a folder with \.rel files"):
+    with pytest.raises(InputError, match=r"the folder contains no \.rel files"):
         Qrels.read(tmp_path)
     (tmp_path / "0001.rel").write_text("d1 L2\nd2 L0\n")
     (tmp_path / "0001.mine.res").write_text("d2\nd1\n")
@@ -140,7 +140,7 @@ def test_a_run_for_ntcir_may_begin_with_its_description(plain: Collection, tmp_p
 
 
 def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
-    """Feature 1 is the run's score, feature 2 its opposite; documents that the run has not are NULL."""
+    """Feature 1 is the run's score, feature 2 its negative; documents not in the run are NULL."""
     lines = []
     for query, grades in qrels.items():
         for document, grade in grades.items():
@@ -159,12 +159,12 @@ def test_letor_is_judgments_and_as_many_systems_as_features(plain: Collection) -
     assert scores(plain.qrels, Run.read(text, feature=1)) == scores(plain.qrels, as_run)
     assert scores(text, Run.read(text, feature=2)) == scores(plain.qrels, opposite)
     assert set(Run.read(text, feature=3).score) == {0.0}  # not in the file: 0, as sparse vectors are
-    with pytest.raises(InputError, match="expected a feature 8, found 7 features"):
+    with pytest.raises(InputError, match="no feature 8; the file has 7 features"):
         Run.read(text, feature=8)
     for feature in (-1, 0, 1.5, 2**70, True, "first"):
         with pytest.raises(UsageError, match=r"feature: expected a (whole )?number"):
             Run.read(text, feature=feature)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="expected the feature that is the score, found none"):
+    with pytest.raises(UsageError, match="a LETOR run needs a feature as its score"):
         Run.read(text)
 
 
@@ -266,7 +266,7 @@ def test_recognised_by_content(head: bytes, run: bool, expected: str) -> None:
         ("jsonl", '{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": 1}}\n'),
     ],
 )
-def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: str, text: str) -> None:
+def test_json_is_utf8_with_and_without_a_given_format(encoding: str, format_: str, text: str) -> None:
     messages = set()
     for given in (None, format_):
         with pytest.raises(InputError) as error:
@@ -277,7 +277,7 @@ def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: 
     assert messages == {f"<bytes>: expected UTF-8 text, found other bytes\nhint: {hint}"}
 
 
-def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
+def test_a_given_format_does_not_turn_binary_into_text() -> None:
     for encoding, mark in (("utf-16", ""), ("utf-16-be", "\ufeff"), ("utf-32", ""), ("utf-32-be", "\ufeff")):
         table = f"{mark}query,doc,grade\nq1,d1,1\n".encode(encoding)
         for read in (lambda table: Qrels.read(table, format="csv"), lambda table: read_ids(table, "only")):
@@ -289,10 +289,10 @@ def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
         Qrels.read(b"PK\x03\x04 and so on", format="csv")
 
 
-def test_what_is_given_beats_the_content() -> None:
+def test_a_given_format_overrides_the_content() -> None:
     text = b"q1,d1,2\n"
     with pytest.raises(
-        InputError, match=r"no column for the query among q1, d1, 2; say columns={'query': 'q1', 'document': 'd1'"
+        InputError, match=r"no column for the query among q1, d1, 2; use columns={'query': 'q1', 'document': 'd1'"
     ):
         Qrels.read(text, format="csv")
     with pytest.raises(UsageError, match=r"expected trec \| msmarco"):
@@ -304,7 +304,7 @@ def test_what_is_given_beats_the_content() -> None:
         Run.read(CLICKS, columns={"query": "query"})
     given = {"qrels.grade": "score", "run.score": "score"}
     assert gainful.evaluate(b"query,doc,rank,score\nq,d,1,2\n", b"query,doc,score\nq,d,2\n", "P@1", columns=given)
-    with pytest.raises(UsageError, match="which is of runs"):
+    with pytest.raises(UsageError, match="msmarco is a format for runs"):
         Qrels.read(b"1 2 3\n", format="msmarco")
 
 
@@ -335,7 +335,7 @@ def test_what_is_given_beats_the_content() -> None:
         (b"SessionID\trank\tURL\n22\t1\thttp://a\n", True, [("22", "http://a", None)]),
     ],
 )  # fmt: skip
-def test_what_is_read(text: bytes, run: bool, rows: list[tuple[str, str, float | None]]) -> None:
+def test_rows_that_are_read(text: bytes, run: bool, rows: list[tuple[str, str, float | None]]) -> None:
     assert rows_read((Run if run else Qrels).read(text)) == rows
 
 
@@ -350,11 +350,11 @@ def test_columns_by_other_names() -> None:
     assert rows_read(Run.read(nearest, columns={"rank": "distance"})) == [("q", "a", None), ("q", "b", None)]
     for line in (nested, b'{"user": "u1", "item": 5, "pred": 0.5}\n'):
         assert rows_read(Run.read(line, columns=given)) == [("u1", "5", 0.5)]
-    with pytest.raises(InputError, match="expected a column 'Url' for document, found SessionID, URL, Relevance"):
+    with pytest.raises(InputError, match="no column 'Url' for document; columns: SessionID, URL, Relevance"):
         Qrels.read(text, format="tsv", columns={"query": "SessionID", "document": "Url"})
     with pytest.raises(UsageError, match=r"columns: expected query \| document"):
         Run.read(b"qid,docid,score\n1,a,2\n", columns={"user": "qid"})
-    with pytest.raises(InputError, match="expected one column 'score', found 2 of that name"):
+    with pytest.raises(InputError, match="2 columns are named 'score'"):
         Run.read(b"qid,docid,score,score\n1,a,2,3\n", columns={"score": "score"})
 
 
@@ -382,7 +382,7 @@ def test_columns_are_recognised_by_usual_names(role: str, name: str) -> None:
         assert value.tolist() == [2.0], form
 
 
-def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> None:
+def test_a_table_with_unknown_names_is_an_error_and_never_read_as_trec() -> None:
     for mark in ",;\t":
         text = f"visitor{mark}film{mark}stars\n7{mark}1{mark}4\n".encode()
         for read, value in ((Qrels.read, "grade"), (Run.read, "score")):
@@ -390,11 +390,11 @@ def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> N
                 read(text)
             assert error.value.message == (
                 "<bytes>:1: no column for the query among visitor, film, stars; "
-                f"say columns={{'query': 'visitor', 'document': 'film', '{value}': 'stars'}}"
+                f"use columns={{'query': 'visitor', 'document': 'film', '{value}': 'stars'}}"
                 # A position taken for a score would turn the list upside down.
-                + (", or rank=stars if 1 is the best" if value == "score" else "")
+                + (", or rank=stars if 1 is best" if value == "score" else "")
             )
-    with pytest.raises(InputError, match=r"say columns={'query': 'userID', 'document': 'film', 'grade': 'stars'}"):
+    with pytest.raises(InputError, match=r"use columns={'query': 'userID', 'document': 'film', 'grade': 'stars'}"):
         Qrels.read(b"userID,film,stars\n7,1,4\n")
 
 
@@ -409,16 +409,16 @@ def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> N
         (b"n,who,film\n1,u,f1\n2,u,f2\n1,v,f3\n", True, {"query": "who", "document": "film", "rank": "n"}),
     ],
 )  # fmt: skip
-def test_columns_are_proposed_by_what_they_hold(text: bytes, run: bool, asked: dict[str, str]) -> None:
-    with pytest.raises(InputError, match=re.escape(f"say columns={asked}")):
+def test_columns_are_proposed_by_their_values(text: bytes, run: bool, asked: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=re.escape(f"use columns={asked}")):
         (Run if run else Qrels).read(text)
     records = list(csv.DictReader(io.StringIO(text.decode()), delimiter=";" if b";" in text else ","))
-    with pytest.raises(InputError, match=re.escape(f"say columns={asked}")):
+    with pytest.raises(InputError, match=re.escape(f"use columns={asked}")):
         (Run if run else Qrels).of(pandas.DataFrame(records))
     assert (Run if run else Qrels).read(text, columns=asked).queries
 
 
-@together(("number", "hint"), [("1.234,5", "thousands are written without a point"), ("a,b", "decimal")])
+@together(("number", "hint"), [("1.234,5", "write numbers without thousands separators"), ("a,b", "decimal")])
 def test_errors_quote_numbers_with_commas_as_they_stand(number: str, hint: str) -> None:
     with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}(.|\n)*q1;d2;{number}"):
         Run.read(f"query;doc;score\nq1;d1;0,5\nq1;d2;{number}\n".encode())
@@ -435,8 +435,8 @@ def test_proposed_columns_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert run(["eval", str(gold), str(found)]) == 3
     said = capsys.readouterr().err
-    assert said.endswith("say --columns 'query=Such Wort,document=Artikel,grade=Stufe (0-3)'\n")
-    assert run(["eval", str(gold), str(found), "-m", "P@4", *shlex.split(said.rpartition("say ")[2])]) == 0
+    assert said.endswith("use --columns 'query=Such Wort,document=Artikel,grade=Stufe (0-3)'\n")
+    assert run(["eval", str(gold), str(found), "-m", "P@4", *shlex.split(said.rpartition("use ")[2])]) == 0
     assert "0.7500" in capsys.readouterr().out
 
 
@@ -486,7 +486,7 @@ def test_lists_under_any_key_and_of_pairs_or_objects() -> None:
 def test_several_documents_in_a_cell(cells: tuple[str, str], column: str) -> None:
     text = f"question,{column}\nwhy so,{cells[0]}\nwhat else,{cells[1]}\n".encode()
     run = {"why so": ["d1"], "what else": ["x", "d2", "d4"]}
-    with pytest.warns(gainful.GainfulWarning, match=f"cells of several documents in column '{column}' split"):
+    with pytest.warns(gainful.GainfulWarning, match=rf"cells with several documents split \(column '{column}'\)"):
         found = evaluate(text, run, "R@3", columns={"document": column})
     assert found.by_query("R@3") == {"why so": 1.0, "what else": 0.5}
 
@@ -499,11 +499,11 @@ def test_several_documents_in_a_cell(cells: tuple[str, str], column: str) -> Non
         b"query,doc\nq1,d1;d2\nq1,d3\nq2,d4;d5\n",  # rows of one document each
     ],
 )
-def test_what_may_be_one_id_is_left_and_told(text: bytes) -> None:
+def test_possible_lists_are_kept_with_a_note(text: bytes) -> None:
     qrels = Qrels.read(text)
     assert len(qrels) == text.count(b"\n") - 1
     assert any(
-        "is taken for one document; if it is several, call the column relevant_ids" in note for note in qrels.notes
+        "was read as one document ID; if it holds several, name the column relevant_ids" in note for note in qrels.notes
     )
 
 
@@ -511,7 +511,7 @@ def test_judgments_without_grades_are_all_relevant() -> None:
     frame = pandas.DataFrame({"user": ["u", "u"], "item": ["i", "j"]})
     for gold in (b"user,item\nu,i\nu,j\n", frame):
         with pytest.warns(
-            gainful.GainfulWarning, match="no column for the grade; every document in it counts as relevant"
+            gainful.GainfulWarning, match="no column for the grade; every listed document counts as relevant"
         ):
             found = gainful.evaluate(gold, {"u": ["i", "x", "j"]}, "P@3")
         assert found.mean("P@3") == pytest.approx(2 / 3)
@@ -553,12 +553,12 @@ def test_words_of_a_known_scale_are_read_as_numbers(text: bytes) -> None:
     ],
 )
 def test_scales_of_words(words: str, grades: list[float]) -> None:
-    """Those of the shopping queries data (Reddy et al. 2022) are E, S, C, I; fewer letters may be any others."""
+    """The Shopping Queries labels (Reddy et al. 2022) are E, S, C, I; fewer letters are ambiguous."""
     documents = {f"d{i}": word for i, word in enumerate(words.split())}
     table = "".join(f"q,{document},{word}\n" for document, word in documents.items())
     for judgments in (f"query,doc,grade\n{table}".encode(), {"q": documents}):
         assert Qrels.of(judgments).grade.tolist() == grades
-    with pytest.raises(InputError, match="say what each word is worth"):
+    with pytest.raises(InputError, match="give each word a grade"):
         Qrels.of(b"query,doc,grade\nq,a,C\nq,b,E\n")
 
 
@@ -576,7 +576,7 @@ def test_scales_of_words(words: str, grades: list[float]) -> None:
 def test_words_that_a_caller_gives_numbers(judgments: Any) -> None:
     grades = {"Top": 7, "Flop": 0}
     assert Qrels.of(judgments, grades=grades).grade.tolist() == [7, 0.5, 0]
-    with pytest.raises(UsageError, match="none of its words is among the grades"):
+    with pytest.raises(UsageError, match="none of its words occurs in the grades"):
         Qrels.of(judgments, grades={"Best": 1})
     with pytest.raises(UsageError, match="cannot be used with a Qrels"):
         Qrels.of(Qrels.of(judgments, grades=grades), grades=grades)
@@ -613,27 +613,27 @@ CLICKS = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,
         (b"query,doc,grade\nq1,d1,1\nq1,d2,x\n", False, "<bytes>:3: expected a number as grade (field 3), found 'x'\n    q1,d2,x"),
         (b"query,doc,grade\nq1,d1\n", False, "<bytes>:2: expected 3 fields, found 2\n    q1,d1"),
         (b"query,doc,grade\nq1,,1\n", False, "<bytes>:2: expected an id as document (field 2), found nothing\n    q1,,1"),
-        (b'query,doc,grade\nq1,"d1,1\n', False, '<bytes>:2: expected a closing " at the end of a field, found none'),
+        (b'query,doc,grade\nq1,"d1,1\n', False, '<bytes>:2: expected a closing " at the end of the field'),
         (b"query,doc,grade\nq1,d1,\"0,5\"\n", False, "expected a number as grade (field 3), found '0,5'"),
         (b"query,doc,score\nq1,d1,1e999\n", True, "expected a number that fits a 64-bit float as score (field 3), found '1e999'"),
         (b"query,doc,rank\nq1,d1,first\n", True, "<bytes>:2: expected a number as rank (field 3), found 'first'"),
-        (b"Term;Item;Points;Comment\nred;A1;3;\nblue;A2;1;\n", False, "<bytes>:1: no column for the query among Term, Item, Points, Comment; say columns={'query': 'Term', 'document': 'Item', 'grade': 'Points'}"),
-        (b"query,doc,what\nq1,d1,x\n", False, "<bytes>:1: no column for the grade among query, doc, what; say columns={'query': 'query', 'document': 'doc', 'grade': 'what'}"),
+        (b"Term;Item;Points;Comment\nred;A1;3;\nblue;A2;1;\n", False, "<bytes>:1: no column for the query among Term, Item, Points, Comment; use columns={'query': 'Term', 'document': 'Item', 'grade': 'Points'}"),
+        (b"query,doc,what\nq1,d1,x\n", False, "<bytes>:1: no column for the grade among query, doc, what; use columns={'query': 'query', 'document': 'doc', 'grade': 'what'}"),
         (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
         (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),
         (b'{"q1": [["d1", 1, 2]]}', False, "<bytes>['q1'][0]: expected [document, grade], found"),
         (b'{"q1": [{"id": "d1", "similarity": 0.5}]}', False, "<bytes>['q1'][0]: expected judgments, found scores: id, similarity\nhint: this looks like a run"),
-        (b'{"query": "q1", "results": ["d1"]}\n', False, "<bytes>:1: expected an object with query and judgments, found query, results\nhint: this looks like a run; judgments come first"),
-        (b'{"query": "q1", "expected": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found query, expected\nhint: this looks like judgments, which come first"),
+        (b'{"query": "q1", "results": ["d1"]}\n', False, "<bytes>:1: expected an object with query and judgments, found query, results\nhint: this looks like a run; give judgments first"),
+        (b'{"query": "q1", "expected": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found query, expected\nhint: this looks like judgments; give judgments first"),
         (b"query,retrieved_ids\nq1,d1\n", False, "<bytes>:1: expected judgments, found retrieved_ids: query, retrieved_ids\nhint: this looks like a run"),
         (b'question,relevant_ids\nq1,d1\nq2,[]\n', False, "<bytes>:3: expected an id as document, found an empty list\nhint: delete the rows"),
-        (b'{"q1": {"d1": 1}, "q1": {}}', False, "<bytes>: expected JSON, found 'q1' twice in one object"),
+        (b'{"q1": {"d1": 1}, "q1": {}}', False, "<bytes>: expected JSON, found duplicate key 'q1' in one object"),
         (b'{"q1": {"d1": NaN}}', False, "<bytes>: expected JSON, found NaN, which is not a number"),
         (b'{"q1": {"d1": ' + b"9" * 5000 + b"}}", False, "<bytes>: expected JSON, found a number of more than 4,300 digits"),
-        (b'{"q1": {"\\ud800": 1}}', False, "<bytes>: expected JSON, found half of a surrogate pair, \\ud800"),
-        (b'{"query": "q1", "results": ["\\uDFFF"]}\n', True, "<bytes>:1: expected JSON, found half of a surrogate pair, \\udfff"),
+        (b'{"q1": {"\\ud800": 1}}', False, "<bytes>: expected JSON, found unpaired surrogate \\ud800"),
+        (b'{"query": "q1", "results": ["\\uDFFF"]}\n', True, "<bytes>:1: expected JSON, found unpaired surrogate \\udfff"),
         (b'{"q1": {"d1": 1}\n', False, '<bytes>:1: expected JSON, found the end of the text at column 17\n    {"q1": {"d1": 1}'),
-        (b"[" * 100_000, True, "<bytes>: expected JSON, found values within values, too many to read"),
+        (b"[" * 100_000, True, "<bytes>: expected JSON, found values nested too deeply to read"),
         (b'{"q1": {"d1": 1}', False, "<bytes>:1: expected JSON, found the end of the text at column 17"),
         (b'{"query": "q1", "results": []}\nx\n', True, "<bytes>:2: expected JSON, found expecting value at column 1\n    x"),
         (b'{"query": "q1", "results": [["d1", "x"]]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found 'x'"),
@@ -644,55 +644,55 @@ CLICKS = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,
         (b'{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": false}}\n', False, "<bytes>:2: judgments['d1']: expected a finite number as grade, found false"),
         (b'{"query": "q1", "doc": "a", "grade": 1}\n{"query": "q1", "doc": "b", "grade": true}\n', False, "<bytes>:2: expected a finite number as grade, found true"),
         (b'{"query": "q1", "results": [["d1"]]}\n', True, '<bytes>:1: results[0]: expected [document, score], found ["d1"]'),
-        (b'{"query": "q1", "results": []}\n{"query": "q1", "results": []}\n', True, "<bytes>:2: results: expected every query once, found 'q1' again"),
+        (b'{"query": "q1", "results": []}\n{"query": "q1", "results": []}\n', True, "<bytes>:2: results: duplicate query 'q1'"),
         (b'{"query": "q1", "found": []}\n', True, "<bytes>:1: expected an object with query and results, found query, found"),
         (b'{"query": null, "results": []}\n', True, "query: expected a text, bytes or an integer as id, found None"),
         (b"2 qid:1 1:x #docid = a\n", False, "<bytes>:1: expected feature:value (field 3), found '1:x'"),
         (b"x qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected a number as grade, found 'x'"),
-        (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line, found none"),
+        (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line"),
         (b"2 qid:1 1:1 #docid = a\r0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r", False, "<bytes>:1: expected lines that end in LF or CR LF, found CR alone"),
         (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r\n", False, "<bytes>:2: expected lines that end in LF or CR LF, found CR alone"),
-        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #do\n", False, "<bytes>:2: expected #docid = as other lines have, found none\nhint: was the file cut off? a line is `grade qid:"),
-        (b"0 qid:1 1:2\n2 qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected #docid = as other lines have, found none"),
+        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #do\n", False, "<bytes>:2: expected #docid = as on other lines\nhint: is the file truncated? a line is `grade qid:"),
+        (b"0 qid:1 1:2\n2 qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected #docid = as on other lines"),
         (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
-        (b"0101 d1 L2\n# a comment\nd2 L1\n", False, "<bytes>:3: expected 3 fields as in line 1, found 2\n    d2 L1"),
-        (b"d1 L2\n0101 d2 L1\n", False, "<bytes>:2: expected 2 fields as in line 1, found 3\n    0101 d2 L1"),
-        (b"d1 L2\nq1 0 d2 L1 x\n", False, "<bytes>:2: expected 2 fields as in line 1, found 5\n    q1 0 d2 L1 x"),
+        (b"0101 d1 L2\n# a comment\nd2 L1\n", False, "<bytes>:3: expected 3 fields as on line 1, found 2\n    d2 L1"),
+        (b"d1 L2\n0101 d2 L1\n", False, "<bytes>:2: expected 2 fields as on line 1, found 3\n    0101 d2 L1"),
+        (b"d1 L2\nq1 0 d2 L1 x\n", False, "<bytes>:2: expected 2 fields as on line 1, found 5\n    q1 0 d2 L1 x"),
         (b"d1 L" + b"9" * 400 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
         (b"d1 L" + b"9" * 5000 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
-        (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
-        (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
-        (b"query,doc,closeness\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, closeness; say columns={'query': 'query', 'document': 'doc', 'score': 'closeness'}"),
-        (b"query,doc,rating\nq1,d1,1\n", True, "<bytes>:1: expected a run, found grades and no scores: query, doc, rating\nhint: this looks like judgments, which come first; runs come after them (if not: columns={'run.score': 'rating'})"),
-        (b"query,doc,score,score\nq1,d1,1,2\n", True, "<bytes>:1: expected one column for score, found score and score\nhint: rename all but one"),
+        (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "duplicate document 'd1' for query 'q1' (first: line 2)\n    q1,d1,2"),
+        (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: conflicting grades for query 'q1' and document 'd1': 2 after 1 (line 2)\n    q1,d1,2"),
+        (b"query,doc,closeness\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, closeness; use columns={'query': 'query', 'document': 'doc', 'score': 'closeness'}"),
+        (b"query,doc,rating\nq1,d1,1\n", True, "<bytes>:1: expected a run, found grades and no scores: query, doc, rating\nhint: this looks like judgments; give judgments first, then runs (if not: columns={'run.score': 'rating'})"),
+        (b"query,doc,score,score\nq1,d1,1,2\n", True, "<bytes>:1: several columns for score: score and score\nhint: rename all but one"),
         (b"query,doc,score\rq1,d1,1\r", True, "<bytes>: expected lines that end in LF or CR LF, found CR alone"),
         (b'query,text,doc,score\nq1,"' + b"x" * 200_000 + b'",d1,zz\n', True, "<bytes>:2: expected a number as score (field 4), found 'zz'"),
-        (b'{"query": "q1", "results": ["a", "b", "a"]}\n', True, "<bytes>:1: results: item 3: expected every document once in a list, found 'a' again for query 'q1' (first: item 1)"),
-        (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a", "score": 2}\n', True, "<bytes>:2: expected every document once in a list, found 'a' again for query 'q1' (first: line 1)"),
+        (b'{"query": "q1", "results": ["a", "b", "a"]}\n', True, "<bytes>:1: results: item 3: duplicate document 'a' for query 'q1' (first: item 1)"),
+        (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a", "score": 2}\n', True, "<bytes>:2: duplicate document 'a' for query 'q1' (first: line 1)"),
         (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a"}\n', True, "<bytes>:2: expected a finite number as score, found null"),
-        (b"q1 a L1\nq1 a L2\n", False, "<bytes>:2: expected one grade for query 'q1' and document 'a', found 2 after 1 (line 1)"),
-        (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: expected scores for all documents or for none, found a list without them"),
+        (b"q1 a L1\nq1 a L2\n", False, "<bytes>:2: conflicting grades for query 'q1' and document 'a': 2 after 1 (line 1)"),
+        (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: no scores, but other lists have them"),
         (b'{"query": "q1", "results": ["\xff"]}\n', True, "<bytes>:1: expected JSON, found 'utf-8' codec can't decode byte 0xff"),
-        (b"num_q all 50\nmap all 0.3\n", True, "<bytes>:1: expected 6 fields, found 3\nhint: this looks like what trec_eval prints"),
-        (b'{"nr": "q1", "treffer": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found nr, treffer\nhint: columns={'query': 'nr', 'document': 'treffer'} names them"),
+        (b"num_q all 50\nmap all 0.3\n", True, "<bytes>:1: expected 6 fields, found 3\nhint: this looks like trec_eval output"),
+        (b'{"nr": "q1", "treffer": ["d1"]}\n', True, "<bytes>:1: expected an object with query and results, found nr, treffer\nhint: use columns={'query': 'nr', 'document': 'treffer'}"),
         (b'{"query": "q1", "results": [{"thing": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found thing, score"),
-        (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),
+        (b"query,doc,grade\n", False, "<bytes>: no judgments"),
         (b"d0 L1\r\nd1 L2\rd2 L1\r", False, "<bytes>:2: expected lines that end in LF or CR LF, found CR alone\nhint: convert it: tr '\\r' '\\n'\n    d1 L2"),
-        (b"qid,doc_id,pid,score\n1,a,b,2\n", True, "expected one column for document, found doc_id and pid"),
-        (b"user,session_id,item,rating\nu,s,i,1\n", False, "expected one column for query, found user and session_id"),
+        (b"qid,doc_id,pid,score\n1,a,b,2\n", True, "several columns for document: doc_id and pid"),
+        (b"user,session_id,item,rating\nu,s,i,1\n", False, "several columns for query: user and session_id"),
         (b"query,doc,distance\nq1,d1,0.1\nq1,d2,0.3\n", True, "'document': 'doc', 'rank': 'distance'}"),
         (b"user,items,points\nu,i,5\nu,j,1\n", False, "no column for the grade among user, items, points"),
-        (b"query,doc,grade\nq,d,1\nq,e,\n", False, "found an empty cell\nhint: delete the rows of documents that nobody judged"),
-        (b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n", False, "say what each word is worth, 0 for what is not relevant: grades={'Gut': 'N', 'Schlecht': 'N'}"),
+        (b"query,doc,grade\nq,d,1\nq,e,\n", False, "found an empty cell\nhint: delete the rows of unjudged documents"),
+        (b"query;doc;grade\nq;d;Gut\nq;e;Schlecht\n", False, "give each word a grade, 0 for not relevant: grades={'Gut': 'N', 'Schlecht': 'N'}"),
         (b"query,doc,rank,score\nq,d,1,2.5\n", False, "expected judgments, found ranks and no grades: query, doc, rank, score\nhint: this looks like a run"),
         (b"userId,movieId,prediction\n1,31,3.2\n", False, "expected judgments, found scores and no grades: userId, movieId, prediction\nhint: this looks like a run"),
         (b"PK\x03\x04 and so on", False, "found a zip file or a spreadsheet\nhint: save the sheet as CSV"),
         ("q1 0 d1 1\n".encode("utf-16"), False, "looks like UTF-16"),
-        (CLICKS, True, "looks like a log of clicks: timestamp, user_id, query, clicked_doc, position\nhint: `gainful sessions`"),
+        (CLICKS, True, "looks like a click log: timestamp, user_id, query, clicked_doc, position\nhint: use `gainful sessions`"),
         (CLICKS, False, "'document': 'clicked_doc'}"),
         # A session has several lists: as one list they would be mixed.
-        (b"SessionID\tQno\trank\tURL\n22\t1\t1\thttp://a\n", True, "<bytes>:1: expected lists by query, found sessions of several queries: Sess"),
-        (b"query,doc,score\n", True, "<bytes>: expected at least one ranked document, found none"),
+        (b"SessionID\tQno\trank\tURL\n22\t1\t1\thttp://a\n", True, "<bytes>:1: expected one list per query, found sessions of several queries: Sess"),
+        (b"query,doc,score\n", True, "<bytes>: no ranked documents"),
     ],
 )  # fmt: skip
 def test_errors_name_file_line_and_field(text: bytes, run: bool, message: str) -> None:
@@ -709,11 +709,11 @@ MANY = 100_000
     [
         (b"x " * MANY + b"\n", False, "<bytes>:1: expected 4 fields, found 100000"),
         (b"x\t" * MANY + b"\n", True, "<bytes>:1: expected 6 fields, found 100000"),
-        (b"d1 L2\n" + b"x " * MANY + b"\n", False, "<bytes>:2: expected 2 fields as in line 1, found 100000"),
+        (b"d1 L2\n" + b"x " * MANY + b"\n", False, "<bytes>:2: expected 2 fields as on line 1, found 100000"),
         (b"q1 d1 1\nq1 d2 x" + b" " * 2 * MANY + b"\n", True, "<bytes>:2: expected a number as rank (field 3), found 'x'"),
         (b"query,doc,grade\nq1,d1,1\n" + b"x," * MANY + b"\n", False, "<bytes>:3: expected 3 fields, found 100001"),
         (b'query,doc,grade,text\nq1,d1,x,"' + b'""' * MANY + b'"\n', False, "<bytes>:2: expected a number as grade (field 3), found 'x'"),
-        (b"query,doc,grade," + b"," * (1 << 22) + b"\n", False, "<bytes>: expected a header of at most 4,194,304 bytes, found a line of 4,194,320"),
+        (b"query,doc,grade," + b"," * (1 << 22) + b"\n", False, "<bytes>: expected a header of at most 4,194,304 bytes, found 4,194,320"),
         (b"1 qid:1 " + b"1:1 " * MANY + b"x\n", False, "<bytes>:1: expected feature:value (field 100003), found 'x'"),
         (b"q1 0 d1 " + b"\xff" * 2 * MANY + b"\n", False, "<bytes>:1: expected a number as grade, found '\\xff"),
     ],
@@ -743,7 +743,7 @@ def test_arguments_of_other_types_are_refused_by_name(kind: Any) -> None:
         ):
             kind.from_dict({"q1": {"d1": value, "d2": 1}})
     for value in (None, [1], "q1"):
-        with pytest.raises(UsageError, match=f"<dict>: expected a dict by query, found {type(value).__name__}"):
+        with pytest.raises(UsageError, match=f"<dict>: expected a dict keyed by query, found {type(value).__name__}"):
             kind.from_dict(value)
     with pytest.raises(UsageError, match="<dict>: expected several queries to select, found None"):
         kind.from_dict({"q1": {"d1": 1}}).select(None)
@@ -759,7 +759,7 @@ def test_three_bad_lines_then_a_count() -> None:
 
 @pytest.mark.parametrize("mark", ["\t", "::"])
 def test_ratings_as_movielens_has_them(mark: str, tmp_path: Path) -> None:
-    """User, item, rating and time; the same as what was seen before."""
+    """User, item, rating and time, as judgments and as items already seen."""
     rows = [("1", "7", "4.5", "889750020"), ("1", "8", "2", "889750021"), ("2", "9", "3", "889750022")]
     path = tmp_path / "u.data"
     path.write_text("".join(mark.join(row) + "\n" for row in rows))
@@ -767,13 +767,13 @@ def test_ratings_as_movielens_has_them(mark: str, tmp_path: Path) -> None:
     found = evaluate(path, run, ["DCG(discount=none)@2", "RR(rel=3)"])
     assert found.by_query("DCG(discount=none)@2") == {"1": 4.5, "2": 3.0}
     assert found.by_query("RR(rel=3)") == {"1": 0.5, "2": 1.0}
-    assert "every rating counts as relevant, 2 of 4.5 too" in evaluate(path, run, "RR").notices[0]
+    assert "every rating counts as relevant, even 2 of 4.5" in evaluate(path, run, "RR").notices[0]
     assert Qrels.read(b"user,item,rating\nu,a,4\nu,b,5\n").notes == ()
     assert evaluate({"1": {"5": 1}, "2": {"9": 1}}, run, "NumRet", exclude=path).by_query("NumRet") == {"1": 1, "2": 0}
     path.write_text(path.read_text() + "1" + mark + "x\n")
     with pytest.raises(InputError, match=r"u\.data:4: expected . fields, found"):
         evaluate(path, run)
-    with pytest.raises(UsageError, match="found movielens, which is of judgments"):
+    with pytest.raises(UsageError, match="movielens is a format for judgments"):
         Run.read(path, format="movielens")
 
 
@@ -807,9 +807,9 @@ def test_a_collection_of_ir_datasets(collection: Collection, monkeypatch: pytest
     ir_datasets.registry, ir_datasets.load = known, known.__getitem__
     expected = scores(collection.qrels, collection.run)
     assert scores("irds:mine/test", collection.run) == scores("mine/test", collection.run) == expected
-    with pytest.raises(InputError, match="irds:mine: expected a collection with judgments, found one without"):
+    with pytest.raises(InputError, match="irds:mine: this collection has no judgments"):
         Qrels.read("irds:mine")
-    with pytest.raises(InputError, match="found none that ir_datasets knows"):
+    with pytest.raises(InputError, match="ir_datasets has no collection with this ID"):
         Qrels.read("irds:other")
     with pytest.raises(InputError, match="other: no such file"):
         Qrels.read("other")
@@ -822,20 +822,20 @@ def test_a_collection_of_ir_datasets(collection: Collection, monkeypatch: pytest
     ("qrels", "run", "message"),
     [
         (5, {"q": ["d"]}, "expected a path, bytes, a dict, a data frame or Qrels, found int"),
-        (np.zeros((1, 2)), np.zeros((1, 2)), "found ndarray\nhint: gainful.evaluate_arrays"),
+        (np.zeros((1, 2)), np.zeros((1, 2)), "found ndarray\nhint: use gainful.evaluate_arrays"),
         ({"q": {"d": 1}}, {"d"}, "expected a path, bytes, a dict, a data frame or a Run, found set"),
         ({"q": {"d": 1}}, polars.LazyFrame({"query": ["q"]}), "found LazyFrame\nhint: call .collect() first"),
-        ({"q": {"d": 1}}, {"q": "d", "r": "e"}, "runs['q']: expected a run, found 'd', which is no file\nhint: the documents of a query are a list or a dict: {'q': ['d']}"),
+        ({"q": {"d": 1}}, {"q": "d", "r": "e"}, "runs['q']: 'd' is not a file\nhint: the documents of a query are a list or a dict: {'q': ['d']}"),
         ({"q": {"d": 1}}, {"dense": "dense.run"}, "dense.run: no such file"),
     ],
 )  # fmt: skip
-def test_values_that_are_no_source(qrels: Any, run: Any, message: str) -> None:
+def test_values_that_are_not_a_source(qrels: Any, run: Any, message: str) -> None:
     with pytest.raises((InputError, UsageError)) as error:
         evaluate(qrels, run)
     assert message in str(error.value)
 
 
-def test_values_that_are_nearly_what_is_wanted() -> None:
+def test_values_that_are_nearly_valid() -> None:
     with pytest.raises(UsageError, match=r"policy: unknown choice 'mising'\nhint: did you mean missing"):
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"mising": "skip"})
     with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if nobody judged it, found 'a'"):

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a case a line reads better
-"""Data frames of every kind give the scores that the same dicts give."""
+"""Data frames of every kind give the same scores as dicts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def typed(columns: Columns, ids: Any, values: Any) -> Any:
 
 
 def within_a_longer_one(table: Any) -> Any:
-    """A slice out of the middle: every array has an offset."""
+    """A slice from the middle, so that every array has an offset."""
     return pyarrow.concat_tables([table.slice(0, 3), table, table.slice(5, 2)]).combine_chunks().slice(3, len(table))
 
 
@@ -101,7 +101,7 @@ def scores(qrels: Any, run: Any) -> dict[str, dict[str, float | None]]:
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_frames_give_what_dicts_give(collection: Collection, kind: str) -> None:
+def test_frames_equal_dicts(collection: Collection, kind: str) -> None:
     make = FRAMES[kind]
     expected = scores(collection.qrels, collection.run)
     assert scores(make(columns_of(collection.qrels, "grade")), make(columns_of(collection.run, "score"))) == expected
@@ -152,7 +152,7 @@ def test_integers_of_all_widths_are_ids_and_numbers(kind: str, bits: int) -> Non
         (pandas.DataFrame({"query": ["1"], "document": pandas.Series(["\udcff"], dtype=object), "score": [2]}), [("1", "\udcff", 2)]),
     ],
 )  # fmt: skip
-def test_what_is_read(frame: Any, rows: list[tuple[str, str, float]]) -> None:
+def test_rows_that_are_read(frame: Any, rows: list[tuple[str, str, float]]) -> None:
     numbered: dict[str, Any] = {"query": 0, "document": 1, "score": 2}
     is_numbered = isinstance(frame, pandas.DataFrame) and 0 in frame
     assert rows_read(Run.from_frame(frame, columns=numbered if is_numbered else None)) == rows
@@ -181,7 +181,7 @@ def test_columns_by_other_names() -> None:
     assert evaluate(qrels, {"u1": ["5", "6"]}, "RR").mean("RR") == 0.5
     with pytest.raises(InputError) as error:
         Qrels.from_frame(frame)
-    assert str(error.value) == f"<frame>: no column for the query among visitor, film, stars; say columns={names}"
+    assert str(error.value) == f"<frame>: no column for the query among visitor, film, stars; use columns={names}"
 
 
 def test_columns_of_both_sides(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_repeated_documents_are_named_by_their_rows() -> None:
     frame = polars.DataFrame({"query": ["q", "x", "q"], "document": ["a", "a", "a"], "score": [1, 2, 3]})
     with pytest.raises(InputError) as error:
         evaluate({"q": {"a": 1}}, frame, "RR")
-    assert "row 2 (counting from 0): expected every document once in a list, found 'a' again" in str(error.value)
+    assert "row 2 (counting from 0): duplicate document 'a'" in str(error.value)
     assert "(first: row 0 (counting from 0))" in str(error.value)
 
 
@@ -231,17 +231,17 @@ ROW_1 = "<frame>: row 1 (counting from 0): expected "
         (run_with(polars.DataFrame, document=[1.5, 2]), "expected an id as document in column 'document', found float64\nhint: cast the column to text or integers"),
         (run_with(pandas.DataFrame, document=[1.5, 2]), "expected an id as document in column 'document', found 1.5"),
         (run_with(polars.DataFrame, document=["a", ""]), f"{ROW_1}an id as document in column 'document', found null or an empty text"),
-        (run_with(polars.DataFrame)[:0], "<frame>: expected at least one ranked document, found none"),
+        (run_with(polars.DataFrame)[:0], "<frame>: no ranked documents"),
     ],
 )  # fmt: skip
-def test_what_is_refused(frame: Any, message: str) -> None:
+def test_invalid_frames_are_errors(frame: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         Run.of(frame)
     assert message in str(error.value)
 
 
 @together("read", [Qrels.from_frame, Run.from_frame, Sessions.from_frame])
-def test_what_is_no_frame_is_refused_by_name(read: Callable[..., object]) -> None:
+def test_other_types_are_refused_by_name(read: Callable[..., object]) -> None:
     expected = r"<frame>: expected a data frame \(pandas, polars, pyarrow, \.\.\.\), found "
     for value in (None, {"q1": {"d1": 1}}, [1], "run.csv"):
         with pytest.raises(UsageError, match=rf"\A{expected}{type(value).__name__}\Z"):
@@ -254,7 +254,7 @@ def test_what_is_no_frame_is_refused_by_name(read: Callable[..., object]) -> Non
 
 
 def test_parquet_as_spark_writes_it(tmp_path: Path) -> None:
-    """A folder of parts, and recommendations as a list of structures in one row a user."""
+    """A folder of parts, and recommendations as a list of structures in one row per user."""
     run = {1: {7: 0.5, 8: 0.9, 9: 0.1}, 2: {9: 2.5, 7: 1.0}}
     qrels = {"1": {"7": 1, "9": 2}, "2": {"7": 1}}
     expected = evaluate(qrels, {str(u): {str(i): s for i, s in each.items()} for u, each in run.items()}, "nDCG@2")

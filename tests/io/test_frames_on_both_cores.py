@@ -1,4 +1,4 @@
-"""Without the compiled core data frames go through pyarrow, and that gives the same."""
+"""Without the compiled core, data frames are read through pyarrow with the same results."""
 
 from __future__ import annotations
 

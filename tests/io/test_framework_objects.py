@@ -1,4 +1,4 @@
-"""Documents as frameworks retrieve them: stand-ins of their shapes, and the JSON that they are written as."""
+"""Documents of frameworks: objects with the same attributes, and their JSON."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Haystack:
     content: str = "text"
 
 
-WHICH = "which is the id of this document? It has"
+WHICH = "no unique id for this document; it has"
 
 
 def langchain(own: str | None, score: float | None, about: dict[str, Any]) -> LangChain:
@@ -72,7 +72,7 @@ def test_haystack(core: str) -> None:
 
 
 def test_a_list_is_the_ranking_whatever_its_scores_are() -> None:
-    """Some stores of vectors give distances, of which the smallest is the best."""
+    """Some vector stores return distances, of which the smallest is best."""
     run = {"q1": [(LangChain("c2", {}), 0.1), (LangChain("c1", {}), 0.7)]}
     assert evaluate({"q1": ["c1"]}, run, "RR").mean("RR") == 1 / 2
 
@@ -119,11 +119,11 @@ def test_a_choice_has_to_be_made(document: Any, given: Any, message: str, takes:
     with pytest.raises(InputError) as error:
         evaluate({"q": ["c"]}, {"q": [document]}, "RR", id=given)
     assert error.value.message == f"<dict>['q'][0]: {message}"
-    assert error.value.hint == f"id='{takes}' takes {takes}; id= may also be a function of the document"
+    assert error.value.hint == f"use id='{takes}'; id= may also be a function of the document"
 
 
 def serialised() -> dict[str, str]:
-    """The lists as one value, as a line each, and as a line for each document."""
+    """The lists as one value, as one line per list, and as one line per document."""
     lists = {query: [each.metadata for each in found] for query, found in lists_of(langchain, False).items()}
     whole = {q: [{"id": None, "metadata": each, "page_content": ""} for each in found] for q, found in lists.items()}
     scored = {q: [{"metadata": each, "score": 9 - i} for i, each in enumerate(found)] for q, found in lists.items()}
@@ -151,7 +151,7 @@ def test_paths_in_json(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_scores_in_json_order_documents() -> None:
-    """Lines of a file may stand in any order, as elsewhere in JSON."""
+    """Lines of a file may be in any order, as elsewhere in JSON."""
     documents = [{"meta": {"chunk_id": "c1"}, "score": 0.1}, {"meta": {"chunk_id": "c2"}, "score": 0.9}]
     assert evaluate({"q": ["c1"]}, [{"query": "q", "results": documents}], "RR").mean("RR") == 1 / 2
 

@@ -1,4 +1,4 @@
-"""A process that reads a file takes no more memory than ``--max-memory`` allows, whatever the format."""
+"""Reading a file in any format takes no more memory than ``--max-memory`` allows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROWS = 250_000
 
 
 def rows(count: int, kind: str) -> Iterator[tuple[str, str, int]]:
-    """Queries of 1,000 documents, the same in turn, or as many queries as rows."""
+    """Queries of 1,000 documents, interleaved queries, or one query per row."""
     queries = max(1, count // 1000)
     for i in range(count):
         query = {"grouped": i // 1000, "mixed": i % queries, "distinct": i}[kind]
@@ -117,7 +117,7 @@ CASES = [
 
 
 def peak_of(folder, side: str, format_: str, name: str, limit: int) -> tuple[int, int, str]:
-    """The exit code, the peak of memory and the messages of a command that reads a file under a limit."""
+    """Exit code, peak memory and messages of a command that reads a file under a limit."""
     files = ["qrels", name] if side == "run" else [name, "r.run"] if side == "judgments" else ["qrels", name]
     command = ["sessions", *files, "-m", "sDCG"] if side == "sessions" else ["eval", *files, "-m", "AP"]
     feature = ["--feature", "1"] if format_ == "letor" else []
@@ -154,7 +154,7 @@ def test_no_process_takes_more_than_the_limit(tmp_path, side, format_, kind):
 
 @pytest.mark.parametrize("content", [b"\n", b"\0", b" ", b"# nothing\n"], ids=["blank", "NUL", "blanks", "comments"])
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
-def test_what_is_compressed_and_has_no_rows_ends(tmp_path, content, kind):
+def test_compressed_data_without_rows_is_refused(tmp_path, content, kind):
     compress = gzip.compress if kind == "gzip" else pytest.importorskip("zstandard").compress
     path = tmp_path / "bomb"
     path.write_bytes(compress(b"q Q0 d 1 1 t\n" + content * (100_000_000 // len(content))))
@@ -171,7 +171,7 @@ def test_rows_may_be_compressed_as_well_as_they_can_be(tmp_path):
     assert sum(map(len, open_source(path).pieces())) == 10_000 + 13 * 8_000_000
 
 
-def test_a_line_of_many_pieces_costs_what_it_is_long(tmp_path):
+def test_a_line_of_many_pieces_costs_its_length(tmp_path):
     line = b"a" * 9_000_000
     path = tmp_path / "line"
     path.write_bytes(b"b\n" + line + b"\n\n" + line)

@@ -1,4 +1,4 @@
-"""Sessions from ordinary logs: queries are numbered by time, asked again, judged by their texts, split by gaps."""
+"""Sessions from logs: query numbers from times, repeated queries, judgments by text, gaps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def iso(minutes: float) -> str:
 
 
 def found(sessions: Sessions) -> dict[str, list[tuple[str, list[str]]]]:
-    """Every session's queries with their texts and documents."""
+    """The queries of every session with their texts and documents."""
     lists, by_session = sessions.lists, {}
     for i, session in enumerate(sessions.ids):
         by_session[session] = [
@@ -160,9 +160,9 @@ def test_a_users_log_has_a_usual_gap() -> None:
     sessions = Sessions.read(text)
     assert sessions.ids == ["u1/1", "u1/2"]
     assert sessions.query_counts.tolist() == [2, 1]  # half an hour is not yet too long
-    with pytest.warns(GainfulWarning, match=r"ends after 30 minutes without a query \(session_gap='1h' changes that\)"):
+    with pytest.warns(GainfulWarning, match=r"ends after 30 minutes without a query \(change with session_gap='1h'\)"):
         evaluate_sessions({"maps": {"d1": 1}}, sessions, "sDCG@10")
-    with pytest.raises(InputError, match="expected a column for time"):
+    with pytest.raises(InputError, match="no column for time"):
         Sessions.read(b"user,query,item,rank\nu1,maps,d1,1\n")
 
 
@@ -170,7 +170,7 @@ def test_columns_of_a_log_that_are_not_used_are_named() -> None:
     log = b"session,time,asked,item,rank\ns1,2024-01-01T10:00:00,maps,d1,1\n"
     with pytest.raises(InputError, match="expected sessions that are judged by") as error:
         evaluate_sessions({"maps": {"d1": 1}}, Sessions.read(log), "sDCG@10")
-    assert error.value.hint == "no column for the text of queries; not used: asked; say columns={'text': 'asked'}"
+    assert error.value.hint == "no column for the text of queries; unused columns: asked; use columns={'text': 'asked'}"
     named = Sessions.read(log, columns={"text": "asked"})
     assert evaluate_sessions({"maps": {"d1": 1}}, named, "sDCG@10").mean("sDCG@10") == 1
 
@@ -234,17 +234,17 @@ def test_a_log_without_texts_has_a_query_a_time() -> None:
 @together(
     ("text", "message"),
     [
-        (b"session,time,query\nu,1,maps\n", r"expected .*document.*, found session, time, query"),
+        (b"session,time,query\nu,1,maps\n", r"no column for document; columns: session, time, query"),
         (
             b"time,query,doc\n1,maps,a\n",
-            r"for session or user, found time, query, doc\nhint: .*\n    known names of session",
+            r"for session or user; columns: time, query, doc\nhint: .*\n    known names of session",
         ),
         (
             b"session,time,query,doc\nu,soon,maps,a\n",
             r"<bytes>:2: expected seconds or a date and time as time, found 'soon'",
         ),
-        (b"session,time,query,doc\nu,,maps,a\n", r"<bytes>:2: expected a time, found none"),
-        (b"session,time,query,doc\n,1,maps,a\n", r"<bytes>:2: expected a session or a user, found none"),
+        (b"session,time,query,doc\nu,,maps,a\n", r"<bytes>:2: no time"),
+        (b"session,time,query,doc\n,1,maps,a\n", r"<bytes>:2: no session or user"),
         (b"session,time,query,doc,rank\nu,1,maps,a,x\n", r"<bytes>:2: expected a number as rank"),
         (
             b"session,time,query,doc,rank\nu,1,maps,a,\n",
@@ -252,7 +252,7 @@ def test_a_log_without_texts_has_a_query_a_time() -> None:
         ),
         (
             b"session,time,doc,rank\nu,1,a,1\nu,1,b,1\n",
-            r"<bytes>:3: expected every rank of a query once",
+            r"<bytes>:3: duplicate rank \d in one query",
         ),
         (
             b'{"session": "u", "time": "soon", "query": "x", "doc": "a"}\n',
@@ -273,8 +273,8 @@ def test_logs_that_cannot_be_right(text: bytes, message: str) -> None:
         (b"user,time,query,doc\nu,1,maps,a\n", "3 weeks", r"session_gap=: expected a time with its unit"),
         (b"user,time,query,doc\nu,1,maps,a\n", "30", r"'30'\nhint: 30m are minutes, 30s seconds"),
         (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap=: expected a time with its unit"),
-        (b"session,turn,rank,doc\nu,1,1,a\n", "3m", r"is for logs, found a table with the numbers of queries"),
-        (b"u_1 Q0 a 1 1 t\n", "3m", r"is for logs with times, found a run or sessions"),
+        (b"session,turn,rank,doc\nu,1,1,a\n", "3m", r"applies only to logs, but this table has query numbers"),
+        (b"u_1 Q0 a 1 1 t\n", "3m", r"applies only to logs with times"),
     ],
 )
 def test_gaps_that_mean_nothing(text: bytes, gap: str, message: str) -> None:
@@ -283,14 +283,12 @@ def test_gaps_that_mean_nothing(text: bytes, gap: str, message: str) -> None:
 
 
 def test_a_gap_needs_times() -> None:
-    with pytest.raises(
-        InputError, match=r"expected a column for time \(time, timestamp, ts, .*\), found user, query, doc"
-    ):
+    with pytest.raises(InputError, match=r"no column for time \(time, timestamp, ts, .*\); columns: user, query, doc"):
         Sessions.read(b"user,query,doc\nu,maps,a\n", session_gap="3m")
 
 
 @pytest.mark.parametrize("name", ["event", "Action", "type"])
-def test_clicks_beside_impressions_are_no_queries(name: str) -> None:
+def test_clicks_are_ignored_if_there_are_impressions(name: str) -> None:
     rows = [
         [session, START + 60 * minutes, "impression", text, document, rank]
         for session, minutes, text, documents in EVENTS
@@ -305,7 +303,7 @@ def test_clicks_beside_impressions_are_no_queries(name: str) -> None:
         for session, minutes, text, documents in EVENTS
     ] + [{"session": "s1", "time": START + 20, name: "click", "query": "harbour silt", "hits": ["d2"]}]
     for source, left in ((table(header, rows + clicks), 2), (frame, 2), (json_lines(objects), 1)):
-        with pytest.warns(GainfulWarning, match=f"'{name}': lists are what was shown; {left} click"):
+        with pytest.warns(GainfulWarning, match=f"'{name}': lists contain impressions; {left} click"):
             sessions = Sessions.read(source) if isinstance(source, bytes) else Sessions.from_frame(source)
             evaluate_sessions({"harbour silt": {"d1": 1}}, {"x": sessions}, "sDCG@10", judged_by="text")
         assert found(sessions) == EXPECTED
@@ -352,11 +350,11 @@ def test_seconds_are_no_serial_dates() -> None:
     [
         (b"session,time,query,clicked_doc\ns,1,a,d1\n", "scored as if they were the whole result list"),
         (b"session,time,query,doc,event\ns,1,a,d1,click\n", "scored as if they were the whole result list"),
-        (b"session,time,query,clicked_doc,rank\ns,1,a,d1,3\n", "results above a click that were not clicked"),
+        (b"session,time,query,clicked_doc,rank\ns,1,a,d1,3\n", "unclicked results above a click"),
         (b"session,time,query,doc,event\ns,1,a,d1,view\n", ""),
         (b"session,time,query,doc\ns,1,a,d1\n", ""),
     ],
 )
-def test_a_log_of_clicks_alone_is_noticed(log: bytes, told: str) -> None:
-    notes = [note for note in notices(Sessions.read(log)) if "only clicks, not what was shown" in note]
+def test_a_log_of_only_clicks_has_a_note(log: bytes, told: str) -> None:
+    notes = [note for note in notices(Sessions.read(log)) if "clicks without impressions" in note]
     assert len(notes) == bool(told) and told in "".join(notes)

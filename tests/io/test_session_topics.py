@@ -1,4 +1,4 @@
-"""Topics that sessions have from a table or a mapping, and what does not fit."""
+"""Topics of sessions from a table or a mapping, and conflicts."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def test_a_table() -> None:
 @together(
     ("text", "message"),
     [
-        (b"visit,topic\n1,2\n", r"topics: expected a column for session \(.*\), found visit, topic"),
-        (b"session,task\n1,2\n", r"topics: expected a column for topic \(.*\), found session, task"),
+        (b"visit,topic\n1,2\n", r"topics: no column for session \(.*\); columns: visit, topic"),
+        (b"session,task\n1,2\n", r"topics: no column for topic \(.*\); columns: session, task"),
         (b"session,topic\na,t\n\nb,\n", r"topics:4: topic: expected an id, found an empty one"),
         (b"session,topic\na\n", r"topics:2: expected 2 fields as in the header, found 1"),
-        (b"session,topic\na,t\nb,t\na,u\n", "topics:4: expected every session once, found 'a', which is at topics:2"),
-        (b"session,topic\n", "topics: expected topics of sessions, found none"),
-        (b"", "topics: expected topics of sessions, found none"),
+        (b"session,topic\na,t\nb,t\na,u\n", "topics:4: duplicate session 'a' "),
+        (b"session,topic\n", "topics: no topics of sessions"),
+        (b"", "topics: no topics of sessions"),
     ],
 )
 def test_a_table_that_cannot_be_read(text: bytes, message: str) -> None:
@@ -59,11 +59,11 @@ def test_a_topic_of_their_own_stays_and_another_is_refused() -> None:
     mixed = sessions("s1", s2="u")
     assert mixed.with_topics({"s1": "t"}).topics == (b"t", b"u")
     assert mixed.with_topics({"s2": "u"}).topics == (None, b"u")
-    with pytest.raises(InputError, match=r"topics: expected topic 'u' for session 's2', as .* has it, found 't'"):
+    with pytest.raises(InputError, match=r"topics: topic 't' for session 's2' conflicts with 'u' in"):
         mixed.with_topics({"s2": "t"})
 
 
-def test_what_has_no_topic_and_what_is_not_there_is_said() -> None:
+def test_sessions_without_topics_and_unused_topics_are_reported() -> None:
     topics = SessionTopics.of({"s1": "t", "x": "t", "y": "u"})
     found = topics.given_to_all({"one": [sessions("s1", "s2")], "two": [sessions("s3"), sessions("s4")]})
     assert [part.topics for parts in found.values() for part in parts] == [(b"t", None), (), ()]
@@ -80,17 +80,17 @@ def test_topics_of_other_sessions_only_are_refused() -> None:
     topics = SessionTopics.of({"x": "t"})
     found = topics.given_to_all({"one": [sessions("s1")], "two": [sessions(s2="u")]})
     assert len(list(found["one"])) == 1
-    message = "expected topics of the sessions of one, two, found none: there is session 's1'; session 'x' has a topic"
+    message = "no topics for the sessions of one, two: these include session 's1', but topics are given for 'x'"
     with pytest.raises(InputError, match=message):
         list(found["two"])
-    with pytest.raises(InputError, match="there is session 's2'"):
+    with pytest.raises(InputError, match="these include session 's2'"):
         sessions(s2="u").with_topics({"x": "t"})
 
 
 @together(
     ("topics", "message"),
     [
-        ({}, "topics: expected topics of sessions, found none"),
+        ({}, "topics: no topics of sessions"),
         ({"s1": ""}, "topics: topic of session 's1': expected an id, found an empty one"),
         ({"s1": 0.5}, "topics: topic of session 's1': expected a text"),
         (7, "topics: expected a file or a dict of sessions and topics, found int"),

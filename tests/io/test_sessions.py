@@ -1,4 +1,4 @@
-"""Sessions in: the same sessions from every format, whatever the order of their rows."""
+"""The same sessions from every format, whatever the order of rows."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_runs_of_any_format(text: bytes) -> None:
     assert plain_of(Sessions.read(text)) == {"a": [["d2", "d1"], ["d3"]]}
 
 
-def test_what_the_command_line_says_of_columns() -> None:
+def test_columns_on_the_command_line() -> None:
     text = "session=SessionID, query=Qno,rank=rank,doc=URL,qrels.query=SessionID,sessions.grade=g"
     assert columns_by_side(text, SESSION_SIDES) == {
         "qrels": {"query": "SessionID"},
@@ -205,7 +205,7 @@ def test_all_that_json_can_tell(size: int) -> None:
         }
 
 
-def test_what_is_not_told_is_empty() -> None:
+def test_missing_columns_are_empty() -> None:
     found = Sessions.of({"session": "s", "queries": [{"results": ["d"]}]})
     assert (found.topics, found.users, found.systems, found.texts, dict(found.ratings)) == ((), (), (), (), {})
     assert (found.grade.size, found.scanned.size, found.lists.score.size) == (0, 0, 0)
@@ -289,7 +289,7 @@ def test_select_and_part() -> None:
     assert (some.topics, some.ids) == ((b"t-S", b"t-s", b"t-s10"), ["S", "s", "s10"])
     assert some.texts == tuple(f"q{i}" for s in some.ids for i in range(len(sessions[s])))
     assert found.part(1, 3).ids == found.ids[1:3]
-    with pytest.raises(UsageError, match=r"<list>: 1 session not there, 'nope' first"):
+    with pytest.raises(UsageError, match=r"<list>: 1 session not found, such as 'nope'"):
         found.select(["s", "nope"])
     with pytest.raises(UsageError, match="expected several sessions"):
         found.select("s")
@@ -305,9 +305,7 @@ def test_systems() -> None:
     alone = Sessions.of(objects)
     assert alone.split_by_system() == {"<list>": alone}
     objects[0]["system"] = "A"
-    with pytest.raises(
-        ValueError, match=r"<list>: expected a system for every session or for none, found none for 'S'"
-    ):
+    with pytest.raises(ValueError, match=r"<list>: session 'S' has no system, but other sessions have one"):
         Sessions.of(objects).split_by_system()
 
 
@@ -343,13 +341,13 @@ def test_ratings() -> None:
             "Level",
             None,
             b"SessionID,Perf\n1,2\n",
-            "ratings: expected a column 'Level' for rating, found SessionID, Perf",
+            "ratings: no column 'Level' for rating; columns: SessionID, Perf",
         ),
-        ("Perf", None, b"visit,Perf\n1,2\n", r"ratings: expected a column for session \(.*\), found visit, Perf"),
-        ("Perf", "sid", b"visit,Perf\n1,2\n", "ratings: expected a column 'sid' for session, found visit, Perf"),
+        ("Perf", None, b"visit,Perf\n1,2\n", r"ratings: no column for session \(.*\); columns: visit, Perf"),
+        ("Perf", "sid", b"visit,Perf\n1,2\n", "ratings: no column 'sid' for session; columns: visit, Perf"),
         ("Perf", None, b"session,Perf\n1,good\n", "ratings:2: Perf: expected a number, found 'good'"),
-        ("Perf", None, b"session,Perf\na,2\nb,1\na,2\n", "ratings:4: expected every session once, found 'a'"),
-        ("Perf", None, b"session,Perf\na,\n", "ratings: expected ratings in column 'Perf', found none"),
+        ("Perf", None, b"session,Perf\na,2\nb,1\na,2\n", "ratings:4: duplicate session 'a'"),
+        ("Perf", None, b"session,Perf\na,\n", "ratings: no ratings in column 'Perf'"),
     ],
 )
 def test_ratings_that_cannot_be_read(column: str, session: str | None, text: bytes, message: str) -> None:
@@ -378,5 +376,5 @@ def test_files_that_are_read_in_many_steps(kind: str, tmp_path: Path) -> None:
     assert plain_of(found) == plain
     again = text.replace(f"s{count - 1:05d}".encode(), b"s00000")
     file.write_bytes(again)
-    with pytest.raises(InputError, match=rf"log.{kind}:\d+: .* found 's00000' again \(first: .*log.{kind}:[123]\)"):
+    with pytest.raises(InputError, match=rf"log.{kind}:\d+: duplicate session 's00000' \(first: .*log.{kind}:[123]\)"):
         Sessions.read(file)

@@ -42,7 +42,7 @@ def test_data_frames(kind: str) -> None:
 
 
 @together("kind", frames_of([("s", 1, 1, "d")], HEADER))
-def test_frames_may_lack_what_a_row_need_not_tell(kind: str) -> None:
+def test_frames_may_lack_optional_cells(kind: str) -> None:
     header = [*HEADER, "topic", "user", "score", "grade", "scanned", "time"]
     rows = [
         ("a", 1, 0, None, "t1", None, None, None, None, None),
@@ -67,7 +67,7 @@ def test_dates_and_times_of_frames(kind: str, monkeypatch: pytest.MonkeyPatch) -
     if kind == "pandas without pyarrow":
         monkeypatch.setattr(pd.DataFrame, "__arrow_c_stream__", no_pyarrow)
     assert Sessions.of(forth).query_counts.tolist() == [3]
-    with pytest.raises(ValueError, match=r"row 2 .* that do not go back, found 2024-04-30.* after 2024-05-01"):
+    with pytest.raises(ValueError, match=r"row 2 .*time 2024-04-30.* is earlier than 2024-05-01"):
         Sessions.of(back)
 
 

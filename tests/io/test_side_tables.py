@@ -1,4 +1,4 @@
-"""Tables other than judgments and runs: lines end in LF, CR LF or CR, and only ASCII blanks surround a field."""
+"""Side tables: lines end in LF, CR LF or CR, and only ASCII blanks around fields are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where bytes come from: files, pipes, standard input, memory; plain, compressed, damaged or absent."""
+"""Sources of bytes: files, pipes, standard input, memory; plain, compressed, damaged or missing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_paths_and_bytes(path, monkeypatch):
             assert open_source(source, "the run").name == "the run"
 
 
-def test_what_was_read_does_not_change(path):
+def test_bytes_do_not_change_after_reading(path):
     changing = bytearray(TEXT)
     text = open_source(changing)
     changing[:2] = b"zz"
@@ -119,7 +119,7 @@ def test_piece_by_piece(tmp_path, kind):
 
 
 class TestMemory:
-    """No more of it is used than may be, and who wants more is told."""
+    """The limit is respected, and exceeding it is an error."""
 
     LIMITED = r"needs about [\d.]+ MB of memory or more; the limit is 1 MB"
 
@@ -140,7 +140,7 @@ class TestMemory:
         assert open_source(path).data.size == 1_000_000
 
     @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
-    def test_what_never_ends(self):
+    def test_endless_input(self):
         with pytest.raises(InputError, match=f"^/dev/zero: {self.LIMITED}"):
             open_source("/dev/zero")
 
@@ -265,7 +265,7 @@ def test_a_pipe_as_shells_substitute_processes():
         os.close(reading)
 
 
-def test_what_cannot_be_read(tmp_path):
+def test_unreadable_sources_are_errors(tmp_path):
     nothing = tmp_path / "nothing.run"
     for path, message in (
         (nothing, f"{nothing}: no such file"),

@@ -69,7 +69,7 @@ class TestScores:
 
     @pytest.mark.parametrize("measure", ["RelativeRelevance", "SwetsE"])
     def test_runs_without_scores(self, measure: str) -> None:
-        with pytest.raises(InputError, match="expected scores, found a run without them"):
+        with pytest.raises(InputError, match="the run has no scores"):
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, measure)
 
     @pytest.mark.parametrize("measure", ["RelativeRelevance", "SwetsE"])
@@ -134,12 +134,12 @@ class TestPolicy:
             ]
 
         assert said("ASL", "ESL", "AP", "NDPM") == [
-            "r: 1 judged query not answered, given the worst score, by ASL, ESL left out (missing=zero): q2",
-            "r: 1 query with ASL, ESL undefined, left out, because no value is the worst (undefined=zero): q3",
+            "r: 1 judged query not answered, given the worst score, left out by ASL, ESL (missing=zero): q2",
+            "r: 1 query with ASL, ESL undefined, left out, because the measure has no worst value (undefined=zero): q3",
             "r: 1 query with AP, NDPM undefined, given the worst score (undefined=zero): q3",
         ]
         assert said("ASL")[0] == (
-            "r: 1 judged query not answered, left out, because no value is the worst (missing=zero): q2"
+            "r: 1 judged query not answered, left out, because the measure has no worst value (missing=zero): q2"
         )
 
 

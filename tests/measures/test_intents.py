@@ -149,10 +149,10 @@ def test_every_way_to_write_them(tmp_path: Path) -> None:
         ("q 1 0.5\nq 2 0.25\n", "intents: sub-topic '3' of query 'q' has no probability"),
         (
             "q 1 0.5\nq 2 0.25\nq 3 0.5\n",
-            "intents:3: expected a probability .* add up to 1, found 0.5 for sub-topic '3'",
+            "intents:3: expected one probability .* in total, found 0.5 for sub-topic '3'",
         ),
-        ("q 1 0.5\nq 1 0.25\n", "intents:2: expected a probability above 0 for each sub-topic, one each, .*found 0.25"),
-        ("q 1 0\n", "intents:1: expected a probability above 0"),
+        ("q 1 0.5\nq 1 0.25\n", "intents:2: expected one probability above 0 per sub-topic, .*found 0.25"),
+        ("q 1 0\n", "intents:1: expected one probability above 0"),
         ("q 1\n", "intents:1: .*expected a number, found ''"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The two cores: each test that asks for ``core`` runs on both, one that asks for ``cores`` has them side by side."""
+"""The two cores: tests with ``core`` run on each, tests with ``cores`` receive both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load(kind: str) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Only the compiled core reads Arrow's streams itself."""
+    """Only the compiled core reads Arrow streams directly."""
     if "core" in metafunc.fixturenames:
         kinds = ["C++"] if "arrow" in metafunc.module.__name__ else list(MODULES)
         metafunc.parametrize("core", kinds, indirect=True, scope="session")

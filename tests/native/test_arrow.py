@@ -1,4 +1,4 @@
-"""Tables from the Arrow C stream interface, as ``_core.pyi`` promises them, asked of the core that reads them."""
+"""Tables from the Arrow C stream interface follow the contract in ``_core.pyi``."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ ALL_TABLE = pa.table(ALL_COLUMNS)
 
 
 def assert_reads(core: Any, source: Any, expected: Any) -> None:
-    """All columns are what pyarrow says they are."""
+    """All columns equal pyarrow's."""
     table = open_table(core, source)
     assert table.rows == expected.num_rows
     for column, (name, layout) in enumerate(zip(table.names, table.formats, strict=True)):
@@ -275,7 +275,7 @@ def test_a_dictionary_that_chunks_share_is_copied_once(core: Any) -> None:
 # -- Nulls and nothing -------------------------------------------------------------------------------------------------
 
 
-def test_the_first_ten_missing_rows_are_told(core: Any) -> None:
+def test_the_first_ten_missing_rows_are_returned(core: Any) -> None:
     texts = ["a", None, ""] * 20
     assert ids_of(open_array(core, pa.array(texts)).ids(0))[1] == [1, 2, 4, 5, 7, 8, 10, 11, 13, 14]
     chunks = pa.array([1.0, None] * 8), pa.array([None] * 8, pa.float64())
@@ -449,7 +449,7 @@ def test_reading_again_and_again_takes_no_more_memory(core: Any) -> None:
 
 @st.composite
 def arrays(draw: st.DrawFn) -> Any:
-    """Chunks of one of the types, with nulls and slices, some of them by a dictionary."""
+    """Chunks of one of the types, with nulls and slices, some as dictionaries."""
     kind = draw(st.sampled_from([*STRINGS.values(), *BINARIES.values(), *INTEGERS.values(), pa.float32(), pa.bool_()]))
     value: Any = st.integers(0, 127)
     if kind in STRINGS.values():

@@ -1,4 +1,4 @@
-"""Arrow streams made by hand, with ctypes: what no library sends, and how often things are released."""
+"""Arrow streams built with ctypes: input that no library sends, and counts of releases."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ PRODUCERS: list[Producer] = []
 
 @dataclass
 class Values:
-    """An array, and where it has columns these."""
+    """An array, with its columns if it has any."""
 
     length: int
     buffers: list[bytes | None]

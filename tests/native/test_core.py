@@ -1,4 +1,4 @@
-"""What the kernel promises in ``_core.pyi``, asked of both cores."""
+"""Both cores follow the contract in ``_core.pyi``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPTIONS = {
 
 
 def settings_of(core: Any, **options: Any) -> tuple[Any, int]:
-    """The options of a join, and its threads."""
+    """Options and threads of a join."""
     chosen = OPTIONS | options
     threads = chosen.pop("threads")
     return core.JoinOptions(**chosen), threads
@@ -461,7 +461,7 @@ def test_the_index_outlives_its_arguments(core: Any) -> None:
 
 
 def expected_list(rows: list[tuple[bytes, float, float]], options: dict[str, Any]) -> list[int]:
-    """The order of one list's rows (document, rank, score) by comparing every two of them."""
+    """The order of one list's rows (document, rank, score) by comparing all pairs."""
     order, ties = options["order"], options["ties"]
 
     def compare(left: int, right: int) -> int:
@@ -485,7 +485,7 @@ def expected_list(rows: list[tuple[bytes, float, float]], options: dict[str, Any
 
 
 def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict[str, Any]:
-    """The join of well-formed texts without empty judgments, by definition rather than by algorithm."""
+    """The join of well-formed texts without empty judgments, straight from the definition."""
     lists: dict[bytes, list[tuple[bytes, float, float]]] = {}
     exact: dict[bytes, list[float]] = {}
     for query, _, document, rank, score, _ in map(bytes.split, run.splitlines()):
@@ -515,12 +515,19 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
             inexact += len(alike) > 1 == len(set(alike)) and abs(alike[0]) >= 2**53
     by_score = options["order"] == 0
     scores = [score for rows in found.values() for _, _, score in rows]
+    alike = {
+        query: [[at for at, row in enumerate(rows, 1) if row[2] == rows[rank - 1][2]] for rank, _ in hits[query]]
+        for query, rows in found.items()
+        if by_score and tied
+    }
     return {
         "answered": [query in lists for query in found],
         "retrieved": [len(rows) for rows in found.values()],
         "hit_offsets": list(itertools.accumulate(map(len, hits.values()), initial=0)),
         "hit_rank": [rank for pairs in hits.values() for rank, _ in pairs],
         "hit_item": [item for pairs in hits.values() for _, item in pairs],
+        "hit_first": [group[0] for groups in alike.values() for group in groups],
+        "hit_last": [group[-1] for groups in alike.values() for group in groups],
         "scores": scores if options["want_scores"] else [],
         "rows": [],
         "extra_ids": sorted(set(lists) - set(judged)),
@@ -539,7 +546,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
 
 @cache
 def random_texts(seed: int, repeats: bool) -> tuple[bytes, bytes]:
-    """A run and judgments with few distinct ids, ranks and scores; among the scores neighbours that float32 merges."""
+    """A run and judgments with few distinct IDs, ranks and scores, some equal only as float32."""
     chance = random.Random(seed)
     queries = [b"q%d" % i for i in range(6)]
     names = [b"d%d" % i for i in range(12)]
@@ -554,7 +561,7 @@ def random_texts(seed: int, repeats: bool) -> tuple[bytes, bytes]:
 
 @cache
 def random_inputs(core: Any, seed: int, repeats: bool) -> tuple[Any, Any, Any]:
-    """The same as a core takes them: a run as text and as columns, and judgments."""
+    """The same as input for a core: a run as text and as columns, and judgments."""
     run, judgments = random_texts(seed, repeats)
     return as_array(run), columns_of(core, run), index_of(core, judgments)
 
@@ -594,6 +601,8 @@ def test_result_types(core: Any) -> None:
         "hit_offsets": np.int64,
         "hit_rank": np.int32,
         "hit_item": np.int32,
+        "hit_first": np.int32,
+        "hit_last": np.int32,
         "scores": np.float64,
         "rows": np.int64,
     }
@@ -711,7 +720,7 @@ def test_float32_rounds_as_numpy_does(core: Any, sign: int) -> None:
 
 
 def large_texts() -> tuple[bytes, bytes]:
-    """Large enough to be shared out among threads; the lines of the queries stand in no order."""
+    """Large enough to be distributed among threads, with the lines of queries in random order."""
     chance = random.Random(3)
     rows = [(f"q{i % 37}", f"document-{i:08}", i // 37, f"{chance.random():.3f}") for i in range(12_000)]
     chance.shuffle(rows)

@@ -59,7 +59,7 @@ def test_the_cases_are_of_all_kinds_and_mostly_answered(cores: Any) -> None:
         ({"fault_count": 1, "faults": [(0, 1, 2)]}, {"fault_count": 1, "faults": [(0, 1, 3)]}),
     ],
 )
-def test_what_differs_is_told(ours: Any, theirs: Any) -> None:
+def test_differences_are_reported(ours: Any, theirs: Any) -> None:
     assert fuzz.difference(ours, theirs)
     assert fuzz.difference(ours, ours) is None
 

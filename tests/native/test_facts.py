@@ -1,4 +1,4 @@
-"""What a join can say about each list, asked of both cores and held against its definition in ``_core.pyi``."""
+"""Facts about each list from both cores equal their definition in ``_core.pyi``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def index_of(core: Any, judgments: bytes) -> Any:
 
 
 def facts_of(core: Any, run: str, judgments: str = "q 0 judged 1\n", options: tuple[Any, ...] = DEFAULTS) -> list[Any]:
-    """The facts of every list as a dict, from text; columns must say the same, in rows instead of offsets."""
+    """The facts of every list as a dict, from text; columns must agree, with rows instead of offsets."""
     data, index = as_array(run.encode()), index_of(core, judgments.encode())
     wanted = core.JoinOptions(*options, want_facts=True)
     facts = core.join_text(data, index, wanted, 1, no_progress())["facts"]
@@ -181,7 +181,7 @@ def test_unjudged_in_the_first_ten(core: Any) -> None:
     assert facts_of(core, run, judgments, cut)[0]["unjudged_at"] == -1
 
 
-def test_other_orders_change_what_is_shown_but_not_what_scores_say(core: Any) -> None:
+def test_other_orders_do_not_change_facts_about_scores(core: Any) -> None:
     run = lines(("q", "a", 1, 1), ("q", "b", 2, 2), ("q", "c", 3, 2))
     for order in (0, 1, 2):
         for float32 in (False, True):
@@ -196,7 +196,7 @@ def test_without_asking_there_are_none(core: Any) -> None:
 
 
 def definition(rows: list[tuple[str, float, float]]) -> dict[str, int]:
-    """Counts of one list of distinct documents (id, rank, score) by comparing every two of them."""
+    """Counts for one list of distinct documents (ID, rank, score) by comparing all pairs."""
     others = {i: [other for j, other in enumerate(rows) if j != i] for i in range(len(rows))}
     single = [np.float32(score) for _, _, score in rows]
     float32_tied = 0
@@ -245,7 +245,7 @@ def test_counts_against_their_definition(core: Any) -> None:
     assert all(count > 10 for count in found_any.values()), found_any
 
 
-def test_a_job_can_be_asked_for_facts(tmp_path: Path) -> None:
+def test_a_job_can_collect_facts(tmp_path: Path) -> None:
     core = pytest.importorskip("gainful.kernel._core", reason="only the compiled core reads ahead")
     qrels, run = b"q 0 a 1\n", lines(("q", "a", 1, 1), ("q", "b", 2, 1), ("p", "p", 0, 1)).encode()
     options = core.JoinOptions(*DEFAULTS, want_facts=True)

@@ -1,4 +1,4 @@
-"""Sums over flipped queries and their extremes: both cores against loops over whole numbers, on several threads."""
+"""Sums over flipped queries and their extremes: both cores against loops over integers, on several threads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_extremes_are_counted_one_by_one(core: Any, draws: int, threads: int) ->
     assert largest.tolist() == so_far
 
 
-def test_what_is_not_there_is_refused(core: Any) -> None:
+def test_missing_rows_are_errors(core: Any) -> None:
     with pytest.raises(ValueError, match="a query has no flips"):
         core.flipped_sums(np.ones((9, 1)), np.zeros((3, 1), np.uint8), 1)
     ones, sums = np.ones(1), np.zeros((2, 3))

@@ -1,4 +1,4 @@
-"""Nobody can make ids that all stand in each other's way."""
+"""IDs cannot be crafted to collide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job that reads ahead gives what the single calls give, waits for nobody, and can be dropped."""
+"""The job that reads ahead gives the same results as single calls, never blocks, and can be dropped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def paths(tmp_path: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_a_job_gives_what_the_calls_give(paths: list[bytes], threads: int) -> None:
+def test_a_job_gives_the_same_as_calls(paths: list[bytes], threads: int) -> None:
     progress = cells()
     job = core.JoinJob(QRELS, paths, OPTIONS, threads, progress)
     judgments = core.read_judgments(as_array(QRELS), 1)
@@ -74,7 +74,7 @@ def test_a_run_in_pieces_is_joined_like_a_file(paths: list[bytes], size: int) ->
     assert progress[0] == 2 * sum(map(len, RUNS[:2]))
 
 
-def test_what_fails_in_an_iterator_is_left_to_who_reads_the_run_again() -> None:
+def test_errors_of_an_iterator_are_reported_on_the_next_read() -> None:
     def failing() -> Iterator[bytes]:
         yield RUNS[0]
         raise ValueError("damaged")
@@ -138,7 +138,7 @@ def test_a_result_is_given_once(paths: list[bytes]) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the system for its size in Linux's way")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs all the addresses")
-def test_a_job_without_memory_is_an_error_of_its_own() -> None:
+def test_a_job_without_memory_raises_memory_error() -> None:
     code = """
 import resource, sys
 from array import array

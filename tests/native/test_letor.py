@@ -1,4 +1,4 @@
-"""LETOR texts, as ``_core.pyi`` promises them, asked of both cores."""
+"""Both cores read LETOR texts as defined in ``_core.pyi``."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_feature_that_a_line_lacks_is_0_and_null_is_nan(core: Any) -> None:
         (b"", b"1"),
     ],
 )
-def test_the_document_stands_in_the_comment(core: Any, comment: bytes, document: bytes) -> None:
+def test_the_document_is_in_the_comment(core: Any, comment: bytes, document: bytes) -> None:
     for end in (b"", b"\n", b"\r\n", b" \n"):
         found = read(core, b"1 qid:q 1:2 " + comment + end)
         assert (ids_of(found["document"]), found["faults"]) == ([document], [])

@@ -1,4 +1,4 @@
-"""Lists that share judgments, and documents that come again: both cores against dicts and sets."""
+"""Lists that share judgments, and repeated documents: both cores against dicts and sets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_judged_documents_of_lists_that_share_judgments(core: Any, threads: int)
 
 @together("length", [31, 32, 33])
 def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, length: int) -> None:
-    """Without a repeat, with one in a list that nobody judged, and with judged documents in every list."""
+    """Without repeats, with one in an unjudged list, and with judged documents in every list."""
     lists = [[b"%d" % (i + j) for j in range(length)] for i in range(2100)]
     index = core.JudgmentIndex([b"q"], np.zeros(2, np.int64), *packed(core, [b"2099", b"7"]))
     for repeated in (False, True):
@@ -96,7 +96,7 @@ def test_repeats_within_groups(core: Any, threads: int) -> None:
     assert found.tolist() == expected
 
 
-def test_what_does_not_fit_is_refused(core: Any) -> None:
+def test_inconsistent_arrays_are_errors(core: Any) -> None:
     index = core.JudgmentIndex([b"q"], np.zeros(1, np.int64), *packed(core, [b"d"]))
     ids = packed(core, [b"d", b"e"])
     for query, bounds in (([0], [0, 1]), ([0], [0, 3]), ([0, 0], [0, 2, 1]), ([1], [0, 2]), ([0], [0, 1, 2]), ([], [])):

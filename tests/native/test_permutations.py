@@ -1,4 +1,4 @@
-"""Permuting by sorting: keys are NumPy's random bits with places in them, and sums are those of plain Python."""
+"""Permutation by sorting: keys are NumPy's random bits with positions, and sums equal plain Python's."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_keys_are_the_bits_of_numpy_and_their_places(core: Any, kind: Any, rows:
 
 
 @together("kind", [np.uint32, np.uint64])
-def test_what_stands_at_a_place_is_added(core: Any, kind: Any) -> None:
+def test_values_are_added_by_position(core: Any, kind: Any) -> None:
     sums = np.arange(10.0).reshape(2, 5)
     keys = np.array([[4, 3, 2, 1, 0], [8, 16 + 1, 5, 7, 32 + 4]], kind)
     core.add_at_places(sums, np.array([10.0, 20.0, 30.0, 40.0, 50.0]), keys)
     assert sums.tolist() == [[50, 41, 32, 23, 14], [15, 26, 7, 8, 59]]
 
 
-def test_what_does_not_fit_is_refused(core: Any) -> None:
+def test_inconsistent_shapes_are_errors(core: Any) -> None:
     keys = np.zeros((2, 5), np.uint32)
     for sums, values in (((2, 4), 5), ((3, 5), 5), ((2, 5), 4)):
         with pytest.raises(ValueError, match="the shapes differ"):

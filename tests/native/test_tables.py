@@ -1,4 +1,4 @@
-"""Tables and columns of ids, as ``_core.pyi`` promises them, asked of both cores."""
+"""Both cores read tables and columns of IDs as defined in ``_core.pyi``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ids_of(spans: Any) -> list[bytes]:
 
 
 def read(core: Any, text: bytes, fields: int, numbers: tuple[int, ...] = (), separator: str = ",") -> Any:
-    """All fields but the numbers as ids."""
+    """All fields except the numbers as IDs."""
     ids = [field for field in range(fields) if field not in numbers]
     mark = ord(separator) if separator else 0
     return core.read_table(as_array(text), 0, mark, fields, ids, list(numbers))
@@ -61,7 +61,7 @@ def test_chosen_fields_become_columns_in_the_order_of_the_choice(core: Any) -> N
     assert all(spans[0] is data for spans in found["ids"])
 
 
-def test_reading_starts_where_it_is_told(core: Any) -> None:
+def test_reading_starts_at_the_given_offset(core: Any) -> None:
     text = b'"query, or\ntopic",document\nq,d\n'
     found = core.read_table(as_array(text), text.index(b"q,d"), ord(","), 2, [0, 1], [])
     assert (rows_of(found), found["line"].tolist()) == ([(b"q", b"d")], [text.index(b"q,d")])
@@ -357,7 +357,7 @@ def test_ids_are_packed(core: Any) -> None:
 
 
 @together("value", NO_IDS)
-def test_the_first_value_that_is_no_id_is_told(core: Any, value: Any) -> None:
+def test_the_first_value_that_is_not_an_id_is_returned(core: Any, value: Any) -> None:
     packed = core.pack_ids(["a", 12, value, b"b", None])
     assert (ids_of(packed), packed[3]) == ([b"a", b"12", b"", b"b", b""], 2)
 
@@ -408,7 +408,7 @@ def test_dicts_are_packed_one_behind_the_other(core: Any) -> None:
     )
 
 
-def test_keys_that_are_not_texts_are_told(core: Any) -> None:
+def test_keys_that_are_not_texts_are_flagged(core: Any) -> None:
     packed = columns_of(core.pack_dicts([{"a": 1, b"b": 2.0, 3: 3, -(10**30): 4, b"\xff": 5}]))
     assert packed == ([b"a", b"b", b"3", b"-1" + b"0" * 30, b"\xff"], [1, 2, 3, 4, 5], [0, 5], False)
 
@@ -443,7 +443,7 @@ def test_no_dicts_and_empty_ones(core: Any) -> None:
         {"a": np.array([1.0])},
     ],
 )
-def test_what_is_not_plain_is_left_to_others(core: Any, odd: object) -> None:
+def test_other_values_return_none(core: Any, odd: object) -> None:
     assert core.pack_dicts([{"fine": 1.0}, odd]) is None
 
 
@@ -452,7 +452,7 @@ LETTERS = "ab0 \x00\x7f\x80éß日\uffff😀\udc80"
 
 
 def any_id(rng: random.Random) -> Any:
-    """What may be an id, or is none."""
+    """Values that are IDs, and others."""
     text = "".join(rng.choices(LETTERS[: None if rng.random() < 0.1 else -1], k=rng.randint(0, 4)))
     whole = rng.randint(-(2 ** rng.choice([2, 31, 63, 64, 200])), 2 ** rng.choice([2, 31, 63, 64, 200]))
     return rng.choice([text, text, rng.randbytes(rng.randint(0, 4)), whole, rng.random() < 0.5])
@@ -491,7 +491,7 @@ def test_spans_must_lie_in_the_data(core: Any, start: list[int], length: list[in
 
 
 def test_ids_that_ascend_for_a_while(core: Any) -> None:
-    """As numbers, as texts, as neither; then some come back."""
+    """Numbers, texts and other values, some repeated."""
     numbers = [b"%d" % i for i in range(5, 130)]
     for ids in (numbers, sorted(numbers), numbers[::-1], [b"9", b"10", b"1000", b"99"]):
         given = [each for each in [*ids, ids[1], *ids[-3:], b"7", ids[0]] for _ in range(2)]

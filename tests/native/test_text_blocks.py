@@ -1,4 +1,4 @@
-"""A text that comes in pieces is joined like the whole text, or not at all."""
+"""A text that arrives in pieces is joined like the whole text, or not at all."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def same(one: dict[str, object], other: dict[str, object]) -> bool:
     return all(np.array_equal(np.asarray(one[key]), np.asarray(other[key])) for key in other)
 
 
-def test_blocks_of_any_size_give_what_the_whole_text_gives(index: object) -> None:
+def test_blocks_of_any_size_equal_the_whole_text(index: object) -> None:
     rng = random.Random(1)
     joined, refused = 0, 0
     for case in range(600):

@@ -49,5 +49,5 @@ def test_trec_covid_as_a_whole() -> None:
 
 
 def test_runs_of_another_collection() -> None:
-    with pytest.raises(InputError, match="expected queries that are judged, found none"):
+    with pytest.raises(InputError, match="none of its queries is judged"):
         study(judged(COVID), runs(ROBUST))

@@ -337,7 +337,7 @@ def test_topics_from_elsewhere(reading: Any, tmp_path: Path) -> None:
         "topics: 2 sessions without a topic: s3, s4",
         "topics: 1 session with a topic not among the sessions: s9",
     )
-    with pytest.raises(InputError, match="topics: expected topics of the sessions of log, found none"):
+    with pytest.raises(InputError, match="topics: no topics for the sessions of log"):
         study(judged, {"log": plain}, topics={"x": "t"})
 
 

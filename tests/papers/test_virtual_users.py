@@ -184,7 +184,7 @@ def test_a_policy_is_refused() -> None:
 
 def test_names_are_checked() -> None:
     runs = {"bm25": Run.from_dict({"u": {"a": 1, "b": 2}})}
-    with pytest.raises(UsageError, match="reference: no run is called 'bm52'; there are bm25\nhint: did you mean bm25"):
+    with pytest.raises(UsageError, match="reference: no run is called 'bm52'; runs: bm25\nhint: did you mean bm25"):
         study_of(runs, "bm52")
     with pytest.raises(UsageError, match="'bm25' is also the name of a run"):
         study_of(runs, {"bm25": {"u": {"a": 1, "b": 2}}})

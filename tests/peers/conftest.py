@@ -1,4 +1,4 @@
-"""Real collections beside the checkout, and the words that trec_eval has for our measures."""
+"""Real collections outside the checkout, and trec_eval's names of our measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor on real collections, whose troubles are known or counted here by other code."""
+"""`gainful check` on real collections, whose problems are known or counted independently."""
 
 from __future__ import annotations
 

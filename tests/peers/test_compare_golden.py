@@ -1,4 +1,4 @@
-"""Golden values of published score matrices, through the command."""
+"""Golden values of published score matrices, computed through the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the conformance vectors say that other tools give: these give it."""
+"""Other tools give the values that the conformance vectors list for them."""
 
 from __future__ import annotations
 

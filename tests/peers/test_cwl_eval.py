@@ -1,4 +1,4 @@
-"""The numbers of cwl-eval: expected utility and depth of every model, and what unjudged documents could change."""
+"""Values of cwl-eval: expected utility and depth of every model, and residuals of unjudged documents."""
 
 from __future__ import annotations
 

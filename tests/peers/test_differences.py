@@ -1,4 +1,4 @@
-"""Every known difference to a peer is listed in the package's differences.toml, and is still there."""
+"""Every known difference from a peer is listed in differences.toml and still exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gainful as a provider of ir_measures: used by ordinary calls, the same values as the others', one rule for ties."""
+"""gainful as a provider of ir_measures: ordinary calls, other providers' values, one rule for ties."""
 
 from __future__ import annotations
 

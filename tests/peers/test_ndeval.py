@@ -1,4 +1,4 @@
-"""The numbers of ndeval, through pyndeval: judgments of sub-topics, relevant or not, and cutoffs up to 20."""
+"""Values of ndeval, through pyndeval: binary judgments of sub-topics, and cutoffs up to 20."""
 
 from __future__ import annotations
 

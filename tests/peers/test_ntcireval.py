@@ -1,4 +1,4 @@
-"""The numbers of pyNTCIREVAL, NTCIR's tool in Python, and those that NTCIREVAL itself printed for runs of NTCIR-16."""
+"""Values of pyNTCIREVAL, NTCIR's Python tool, and of NTCIREVAL itself for runs of NTCIR-16."""
 
 from __future__ import annotations
 

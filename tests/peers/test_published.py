@@ -1,4 +1,4 @@
-"""Numbers that the organisers of evaluations published, to the last digit they printed."""
+"""Values published by organisers of evaluations, to the last printed digit."""
 
 from __future__ import annotations
 

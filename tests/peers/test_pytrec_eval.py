@@ -1,4 +1,4 @@
-"""Query by query the numbers of pytrec_eval, which runs the code of trec_eval 9.0.8."""
+"""Per-query values of pytrec_eval, which runs the code of trec_eval 9.0.8."""
 
 from __future__ import annotations
 

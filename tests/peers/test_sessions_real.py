@@ -1,4 +1,4 @@
-"""Real sessions: the log of TREC's Session Track 2013, and a user study whose sessions are compared."""
+"""Real sessions: the log of TREC's Session Track 2013, and a user study with unpaired sessions."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class TestFiles:
         for name, queries, systems in (("NewBestSub.WEB14GD", 50, 30), ("NewBestSub.R04", 249, 110)):
             matrix = read(name)
             assert matrix.values.shape == (queries, systems)
-            assert "rows are taken as systems" in matrix.reading
+            assert "rows are treated as systems" in matrix.reading
         assert read("NewBestSub.WEB14GD").measure == "ndcg_at_20"
         assert read("NewBestSub.WEB14AP-Binary-01-0").values.shape == (50, 30)
 

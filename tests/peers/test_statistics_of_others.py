@@ -1,4 +1,4 @@
-"""The earlier measures that statistics packages have under other names, on real collections and on random ones."""
+"""Earlier measures that statistics packages have under other names, on real and random collections."""
 
 from __future__ import annotations
 

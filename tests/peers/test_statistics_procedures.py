@@ -1,4 +1,4 @@
-"""Procedures over several systems on published score matrices, with values that other packages gave."""
+"""Procedures for several systems on published score matrices, with values from other packages."""
 
 from __future__ import annotations
 

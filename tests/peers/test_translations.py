@@ -1,4 +1,4 @@
-"""The names of pytrec_eval and ir_measures give their numbers, ties included, under the policy that goes with them."""
+"""Names of pytrec_eval and ir_measures give those tools' values, ties included, under the matching policy."""
 
 from __future__ import annotations
 

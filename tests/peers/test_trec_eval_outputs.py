@@ -1,4 +1,4 @@
-"""The reports that come with trec_eval 10 for its own tests, to the last digit they print."""
+"""The reports shipped with trec_eval 10 for its own tests, to the last printed digit."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ FIRST = "q1 j 0 a 1\nq1 j 0 b 0\n"
     [
         ("q2 j 0 a 1\nq2 j 0 b 2\nq2 j 1 a 2\nq2 j 1 b 1\n", 4, "topic 'q2': judge 'j' prefers a document to another"),
         ("q2 j 0 a 1\nq2 j 0 b 2\nq2 j 1 a 0\n", 4, "judge 'j' gives a document level 0 in one part and more in"),
-        ("q2 j 0 a 1\nq2 j 0 a 1\n", 2, "judgments: topic 'q2' has document 'a' twice from judge 'j'"),
+        ("q2 j 0 a 1\nq2 j 0 a 1\n", 2, "judgments: topic 'q2' has duplicate document 'a' by judge 'j'"),
         ("q2 0 a 1\n", 2, "judgments:3: expected 5 fields, found 4"),
         ("q2 j 0 a nan\n", 2, "judgments:3: expected a number as level, found 'nan'"),
     ],
@@ -265,7 +265,7 @@ def test_a_document_twice_from_one_judge(trec_eval):
     judgments = "q1 1 a 1\nq1 2 a 1\nq1 2 a 0\n"
     code, printed, errors = trec_eval("-R", "qrels_jg", "-m", "qrels_jg", judgments=judgments, run=RUN)
     assert (code, printed) == (2, {})
-    assert "topic 'q1' has document 'a' twice from judge '2'" in errors
+    assert "topic 'q1' has duplicate document 'a' by judge '2'" in errors
 
 
 def test_levels_below_zero(trec_eval):

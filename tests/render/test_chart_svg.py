@@ -1,4 +1,4 @@
-"""Charts of HTML pages: SVG that any page may hold, names as they are, and sentences without matplotlib."""
+"""Charts in HTML: portable SVG, unchanged names, and sentences without matplotlib."""
 
 from __future__ import annotations
 
@@ -174,8 +174,8 @@ class TestMarkup:
         html = chart_html(CELLS)
         assert html.startswith('<figure class="gainful-chart">\n<figcaption>Who wins</figcaption>\n<svg')
         assert html.endswith('</svg>\n<p class="note">Colour: lead.</p>\n</figure>')
-        assert "Box: 25 to 75%" in chart_html(BOXES) and 'class="gainful-chart wide"' in chart_html(CRITICAL)
-        assert "bands not drawn" in chart_html(plot(LONG)) and "fill-opacity" not in chart_svg(plot(LONG))
+        assert "Box: 25% to 75%" in chart_html(BOXES) and 'class="gainful-chart wide"' in chart_html(CRITICAL)
+        assert "bands are omitted" in chart_html(plot(LONG)) and "fill-opacity" not in chart_svg(plot(LONG))
 
     def test_a_page_holds_every_chart_and_follows_dark_and_light(self):
         html = ShownPage("x", tuple(CHARTS[:3]))._repr_html_()

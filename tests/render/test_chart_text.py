@@ -1,4 +1,4 @@
-"""Charts as text: what stands where, and how the formats show them."""
+"""Charts as text: positions of their parts, and output in all formats."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class TestFormats:
 
     def test_latex_says_where_the_figure_belongs(self):
         latex = render_text(self.PAGE, "latex")
-        assert "% figure: Recall by rank\n% \\includegraphics{figure.pdf}, drawn with --figure figure.pdf" in latex
+        assert "% figure: Recall by rank\n% \\includegraphics{figure.pdf}, made with --figure figure.pdf" in latex
         assert all(line.startswith(("%", "\\", "run", "a", "")) for line in latex.split("\n"))
 
     @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])

@@ -244,9 +244,11 @@ class TestManyCharts:
 
     def test_too_many_are_refused(self):
         assert len(draw(page(*[plot(1)] * 24)).axes) == 24
-        with pytest.raises(UsageError, match=r"expected at most 24 charts in a figure, found 25(.|\n)*--query"):
+        with pytest.raises(
+            UsageError, match=r"25 charts do not fit into a figure, which holds 24 at most(.|\n)*--query"
+        ):
             draw(page(*[plot(1)] * 25))
-        with pytest.raises(UsageError, match=r"expected at most 8 charts in a figure of one column, found 9"):
+        with pytest.raises(UsageError, match=r"9 charts do not fit into a figure of one column, which holds 8 at most"):
             draw(page(*[plot(1)] * 9), 1)
 
 
@@ -261,9 +263,9 @@ class TestManyLines:
         chart = plot(7, caption=self.CAPTION)
         figure = draw(page(chart), 2)
         assert not figure.axes[0].collections
-        assert f"{self.CAPTION} (bands not drawn for so many runs)" in words(figure)
+        assert f"{self.CAPTION} (bands are omitted for this many runs)" in words(figure)
         assert all(line.band for line in chart.lines)
-        assert "bands not drawn for so many runs" in words(draw(page(plot(7)), 2))
+        assert "bands are omitted for this many runs" in words(draw(page(plot(7)), 2))
 
     @pytest.mark.parametrize("name", ["MMMMMMMMMMMMMMMMMMMMMMMMMMMM-{:02}", "a-rather-long-name-of-a-MMMM-run-{:02}"])
     def test_a_legend_of_long_names_has_two_columns(self, name):
@@ -394,7 +396,7 @@ def test_as_text_there_are_points_only():
     assert not any("A" in line.partition("|")[2] for line in chart_lines(clouds()))
 
 
-READ = "Box: 25 to 75% of the values, the line in it: 50%, whiskers: 10 to 90%."
+READ = "Box: 25% to 75% of the values; line: median; whiskers: 10% to 90%."
 BEST = Percentiles("Best", (0.6, 0.7, 0.75, 0.8, 0.9), 7)
 NORMAL = Percentiles("Normal", (0.3, 0.4, 0.5, 0.6, 0.7), 83)
 SINGLE = Percentiles("Single", (0.2, 0.2, 0.2, 0.2, 0.2), 1)
@@ -412,10 +414,7 @@ BOX_PAGES: dict[str, tuple[Chart, ...]] = {
     "none": (replace(BOXES, groups=()),),
     "five long": (replace(BOXES, groups=LONG_GROUPS),),
     "two and four long": (replace(BOXES, groups=LONG_GROUPS[:2]), replace(BOXES, groups=LONG_GROUPS[:4])),
-    "beside points": (
-        Plot("", Axis("AP"), Axis("ADM"), points=(Points("Best", (0.1, 0.2), (0.3, 0.4)),)),
-        BOXES,
-    ),
+    "beside points": (Plot("", Axis("AP"), Axis("ADM"), points=(Points("Best", (0.1, 0.2), (0.3, 0.4)),)), BOXES),
 }
 
 

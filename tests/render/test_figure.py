@@ -1,4 +1,4 @@
-"""Figures: drawn from the data, readable, not blank, and the same bytes for the same page."""
+"""Figures: faithful to the data, readable, not blank, and reproducible to the byte."""
 
 from __future__ import annotations
 
@@ -300,9 +300,9 @@ class TestLook:
         assert "conventions: all default" in texts(draw(for_caption(page, signature=True)))
 
     def test_only_signatures_of_the_notes_are_for_figures(self):
-        noted = Page("curves", tuple(GAINS.charts), ("* best of its column", "A: order:score|ties:docid-desc"))
+        noted = Page("curves", tuple(GAINS.charts), ("* best in column", "A: order:score|ties:docid-desc"))
         shown = texts(draw(noted))
-        assert "A: order:score|ties:docid-desc" in shown and "* best of its column" not in shown
+        assert "A: order:score|ties:docid-desc" in shown and "* best in column" not in shown
 
     def test_a_caption_that_all_charts_have_is_said_once(self):
         same = [plot(["a"], title, caption="Mean over 50 queries.") for title in ("CG", "DCG")]
@@ -342,6 +342,17 @@ class TestLook:
 
     def test_dollars_are_no_formulas(self):
         assert "$x^2$" in texts(draw(page(plot(["$x^2$"]))))
+
+    def test_minus_signs_are_not_hyphens(self):
+        """Signs and subtractions change; names, ranges and vectors keep their hyphens."""
+        chart = replace(plot(["a-5"]), title="b - a: -0.5, log(-.5) and 0-1-10 (ranks 1-5)", y=Axis("y", -1.0, 1.0))
+        found = texts(draw(page(chart)))
+        assert "b \u2212 a: \u22120.5, log(\u2212.5) and 0-1-10" in " ".join(found) and "\u22121.0" in found
+        assert "a-5" in found and "ranks 1-5" in " ".join(found)
+
+    def test_a_single_line_is_named_in_a_legend(self):
+        """A sample beside its end would look like its continuation."""
+        assert draw(page(plot([]))).legends and not draw(page(plot(["a"]))).legends
 
     def test_a_character_that_the_font_lacks_is_escaped(self):
         assert r"\u65e5" in texts(draw(page(plot(["日"]))))
@@ -447,7 +458,7 @@ class TestFiles:
 
 class TestRefusals:
     def test_a_page_without_charts(self):
-        with pytest.raises(UsageError, match=r"^eval: expected at least one chart to draw, found none"):
+        with pytest.raises(UsageError, match=r"^eval: nothing to draw: the result has no charts"):
             draw(Page("eval", ("text",)))
 
     @pytest.mark.parametrize("path", ["figure.jpg", "figure", "figure.svg.gz", ".svg"])

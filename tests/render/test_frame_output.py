@@ -1,4 +1,4 @@
-"""Tables of any result as data frames: the main one, or one by its title, with types of their own."""
+"""Tables of results as data frames: the main table, or one by title, with typed columns."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def test_the_first_table_for_machines_with_the_types_of_its_values() -> None:
 
 def test_a_table_by_its_title() -> None:
     assert PAGE.to_arrow("More: Queries").to_pydict() == {"query": ["q1", "q2"], "AP": [1.0, 0.25]}
-    with pytest.raises(UsageError, match=r"no table is called 'Querys'; there are: Runs \| More: Queries"):
+    with pytest.raises(UsageError, match=r"no table 'Querys'; tables are: Runs \| More: Queries"):
         PAGE.to_arrow("Querys")
-    with pytest.raises(UsageError, match="found none"):
+    with pytest.raises(UsageError, match="a frame needs a result with a table"):
         Page("check", ("Nothing.", PEOPLE)).to_pandas()
 
 

@@ -1,4 +1,4 @@
-"""What any command shows: tables, paragraphs and notes, in every format."""
+"""Pages of any command in every format: tables, paragraphs and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One session of Spark for all tests; without Spark or Java they are skipped, and say so."""
+"""A Spark session shared by all tests, which are skipped without Spark or Java."""
 
 from __future__ import annotations
 

@@ -406,7 +406,7 @@ class TestUse:
     @together(
         ("ask", "message"),
         [
-            (lambda found: found.curve("run2"), "no run is called 'run2'; there are run0, run1"),
+            (lambda found: found.curve("run2"), "no run is called 'run2'; runs: run0, run1"),
             (lambda found: found.curve("run0", "DCG"), "no curve for DCG; there are CG, nDCG"),
             (lambda found: found.curve("run0", "CG@5"), "no curve for CG@5; there are CG, nDCG"),
             (
@@ -436,7 +436,7 @@ class TestUse:
             ({"seed": 0.5}, "seed: expected a whole number from 0, found 0.5"),
             ({"confidence": 95}, "confidence: expected a number between 0 and 1, found 95"),
             ({"measures": "CG(gain=0-1)"}, "grade"),
-            ({"runs": {}}, "runs: expected at least one, found none"),
+            ({"runs": {}}, "runs: at least one run is required"),
             ({"runs": [1]}, "runs: expected a dict of names and runs, found list"),
         ],
     )
@@ -460,7 +460,7 @@ def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> 
     judged = Judged.of(qrels, Policy(missing="skip"))
     assert judged is Judged.of(judged)
     assert task(judged, runs).text("jsonl") == task(qrels, runs, policy=Policy(missing="skip")).text("jsonl")
-    with pytest.raises(UsageError, match="policy: expected none beside judgments that are already prepared"):
+    with pytest.raises(UsageError, match="policy: cannot be combined with prepared judgments, which"):
         task(judged, runs, policy=Policy(missing="skip"))
 
 

@@ -310,7 +310,7 @@ def test_file_comes_back_as_it_was(gate, tmp_path):
         (lambda v: v["policy"].update(odd="x"), "gate.json: policy: unknown choice 'odd'"),
         (
             lambda v: v["policy"].update(order="\ud800"),
-            r"gate.json: expected JSON, found half of a surrogate pair, \\ud800",
+            r"gate.json: expected JSON, found unpaired surrogate \\ud800",
         ),
         (lambda v: v.update(measures=["odd", "RR"]), "gate.json: unknown measure 'odd'"),
         (lambda v: v.update(history=5), "history: expected a list"),

@@ -313,7 +313,7 @@ class TestComparedDocuments:
 
     def test_policy(self) -> None:
         a, b = b"q 0 d1 -1\nq 0 d2 1\nq 0 d3 1\nq 0 d3 2\n", b"q 0 d1 0\nq 0 d2 1\nq 0 d3 2\n"
-        with pytest.raises(InputError, match="expected one grade for query 'q' and document 'd3'"):
+        with pytest.raises(InputError, match="conflicting grades for query 'q' and document 'd3'"):
             compare_judgments(a, b)
         assert compare_judgments(a, b, policy=Policy(judges="max")).grade_pairs == ((-1, 0, 1), (1, 1, 1), (2, 2, 1))
         unjudged = compare_judgments(a, b, policy=Policy(judges="min", negative="unjudged"))

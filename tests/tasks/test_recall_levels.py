@@ -244,7 +244,7 @@ class TestLevels:
             ({"by": "levels"}, "by: expected level | rel | both, found 'levels'"),
             ({"points": 1}, "points: expected a whole number from 2 to 1001, found 1"),
             ({"points": 2.5}, "points: expected a whole number"),
-            ({"baseline": "on"}, "no run is called 'on'; there are one\nhint: did you mean one?"),
+            ({"baseline": "on"}, "no run is called 'on'; runs: one\nhint: did you mean one?"),
         ],
     )
     def test_refused(self, arguments: dict[str, Any], message: str) -> None:
@@ -267,7 +267,7 @@ class TestLevels:
             recall_levels({"q1": {"a": 0, "b": -1}}, {"one": {"q1": ["a"]}})
 
     def test_runs(self) -> None:
-        with pytest.raises(UsageError, match="expected at least one, found none"):
+        with pytest.raises(UsageError, match="at least one run is required"):
             recall_levels(QRELS, {})
         with pytest.raises(UsageError, match="expected a dict of names and runs"):
             generalised_recall(QRELS, "one.run")  # type: ignore[arg-type]
@@ -276,7 +276,7 @@ class TestLevels:
         found = recall_levels(QRELS, {"one": ONE}, by="level")
         with pytest.raises(UsageError, match="expected one of level=1, level=2, level=3, found rel=1"):
             found.average_precision("one", 1, "rel")
-        with pytest.raises(UsageError, match="no run is called 'two'; there are one"):
+        with pytest.raises(UsageError, match="no run is called 'two'; runs: one"):
             found.average_precision("two", 1)
 
 

@@ -361,7 +361,7 @@ def test_titles(tmp_path: Path):
 
 
 def test_what_cannot_be_reported():
-    with pytest.raises(UsageError, match="expected at least one, found none\nhint: give each a name"):
+    with pytest.raises(UsageError, match="at least one run is required\nhint: give each a name"):
         gainful.report(QRELS, {})
     with pytest.raises(UsageError, match="ranks"):
         gainful.report(QRELS, RUNS, ranks=0)

@@ -334,7 +334,7 @@ class TestAxes:
     @together(
         ("options", "message"),
         [
-            ({"runs": {}}, "runs: expected at least one"),
+            ({"runs": {}}, "runs: at least one run is required"),
             ({"measure": "RR", "at": [0]}, "depth: expected a whole number"),
             ({"measure": "Bpref"}, "has no gain, discount or depth to vary"),
             ({"gain": []}, "gain: at least one value is required"),
@@ -493,7 +493,7 @@ class TestScenarios:
             (Scenario("s", depth=3, measure=parse("Bpref")), "scenario s: depth: Bpref has no such parameter"),
             (Scenario("s", discount="none", base=10), "scenario s: nDCG: discount=none has no base"),
             (Scenario("s", measure=parse("NumRel")), "NumRel: the measure cannot order systems"),
-            (Scenario("s", gain="0-1", where="my.toml: s"), "my.toml: s: gain=0-1: expected a weight for every grade"),
+            (Scenario("s", gain="0-1", where="my.toml: s"), "my.toml: s: gain=0-1: no weight for these grades"),
         ],
     )
     def test_parameters_that_the_measure_lacks(self, data, scenario, message):

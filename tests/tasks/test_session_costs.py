@@ -53,8 +53,8 @@ class TestRecorded:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ('{"session": "s", "queries": [{"results": [], "cost": -1}]}\n', "cost: expected a number from 0 on"),
-            ("session,query,rank,document,cost\ns,1,1,a,-3\n", "expected a number from 0 on as cost, found -3"),
+            ('{"session": "s", "queries": [{"results": [], "cost": -1}]}\n', "cost: expected a number of at least 0"),
+            ("session,query,rank,document,cost\ns,1,1,a,-3\n", "expected a number of at least 0 as cost, found -3"),
             ("session,query,rank,document,cost\ns,1,1,a,3\ns,1,2,b,4\n", "cost"),
         ],
     )

@@ -379,7 +379,7 @@ def test_wrong_usage(options: dict[str, Any], message: str) -> None:
 
 def test_unknown_curves() -> None:
     found = session_curves(QRELS, {"mine": sessions({"s1": [["a"]]})})
-    with pytest.raises(UsageError, match="no run is called 'yours'; there are mine"):
+    with pytest.raises(UsageError, match="no run is called 'yours'; runs: mine"):
         found.curve("yours")
     with pytest.raises(UsageError, match="no curve for sDCG@10"):
         found.curve("mine", "sDCG@10")

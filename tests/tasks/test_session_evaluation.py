@@ -112,9 +112,9 @@ class TestMeasures:
             evaluate_sessions(TOPIC, some(), "nDCG@10")
 
     def test_measures_of_sessions_are_refused_for_queries(self) -> None:
-        with pytest.raises(UsageError, match="sDCG@10: evaluates sessions") as error:
+        with pytest.raises(UsageError, match="sDCG@10 evaluates sessions") as error:
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "sDCG@10")
-        assert error.value.hint == "gainful.evaluate_sessions evaluates it"
+        assert error.value.hint == "use gainful.evaluate_sessions"
         with pytest.raises(UsageError, match="requires sessions"):
             parse("sDCG@10").score([1, 2])
 
@@ -183,7 +183,7 @@ class TestPolicy:
         assert found.by_query("QueriesToFirst") == {"s1": None, "s2": 1}
         text = "\n".join(notices([found]))
         assert "1 session with nsDCG@10 undefined, given the worst score (undefined=zero): s1" in text
-        assert "1 session with QueriesToFirst undefined, left out, because no value is the worst" in text
+        assert "1 session with QueriesToFirst undefined, left out, because the measure has no worst value" in text
         with pytest.raises(InputError, match=r"nsDCG@10 is undefined for 1 session"):
             evaluate_sessions(qrels, some(), policy=Policy(undefined="error"))
 
@@ -230,7 +230,10 @@ class TestPolicy:
 
     def test_unjudged_share(self) -> None:
         judged = {**TOPIC, "t2": {"c": 2, "never shown": 0}}
-        assert notices([evaluate_sessions(judged, some(), name="mine")])[-1] == "unjudged in the top 10: mine 25.0%"
+        assert (
+            notices([evaluate_sessions(judged, some(), name="mine")])[-1]
+            == "unjudged documents in the top 10: mine 25.0%"
+        )
         assert not any("unjudged" in line for line in notices([evaluate_sessions(TOPIC, some(), name="mine")]))
 
 
@@ -337,7 +340,7 @@ class TestShown:
 
     def test_reports_do_not_mix_judged_by(self) -> None:
         by_session = evaluate_sessions({"s1": {"a": 1}}, some(), name="one")
-        with pytest.raises(UsageError, match="same judged_by"):
+        with pytest.raises(UsageError, match="different judged_by"):
             Report([by_session, evaluate_sessions(TOPIC, some(), name="two")])
 
     def test_signatures_come_back(self) -> None:

@@ -66,7 +66,7 @@ class TestMissingTurns:
         found = self.scored(self.stopped)
         whole = 1 + 1 / 1.5 + 1 / (1 + math.log(4, 4))
         assert found.by_query("nsDCG@1") == {"c1": pytest.approx(1 / whole), "c2": 1.0}
-        line = "mine: 2 judged queries after the ends of sessions not answered, taken for empty pages (missing=zero)"
+        line = "mine: 2 judged queries after the ends of sessions, not answered, counted as empty pages (missing=zero)"
         assert notices([found])[0] == f"{line}: c1_2, c1_4"
         as_pages = self.scored({**self.stopped, "c1": [["a"], [], [], []]})
         assert np.array_equal(found.raw, as_pages.raw) and not as_pages.facts.unanswered_turns
@@ -78,7 +78,7 @@ class TestMissingTurns:
         found = self.scored(self.stopped, missing="skip")
         assert found.by_query("nsDCG@1") == {"c1": 1.0, "c2": 1.0}
         assert "not answered, left out (missing=skip): c1_2, c1_4" in notices([found])[0]
-        with pytest.raises(InputError, match=r"2 queries \('c1_2', 'c1_4'\) judged, but not answered"):
+        with pytest.raises(InputError, match=r"2 queries \('c1_2', 'c1_4'\) judged but not answered"):
             self.scored(self.stopped, missing="error")
 
     def test_sessions_that_are_not_there(self) -> None:
@@ -132,7 +132,7 @@ class TestMissingTurns:
         log = [{"session": "c1", "queries": [{"id": "first", "results": ["a"]}]}]
         found = evaluate_sessions({"first": {"a": 1}, "c1_2": {"b": 1}}, Sessions.of(log), "nsDCG@1", name="mine")
         assert found.by_query("nsDCG@1") == {"c1": 1.0}
-        assert notices([found]) == ["mine: 1 judged query not answered, of no session that is known, ignored: c1_2"]
+        assert notices([found]) == ["mine: 1 judged query not answered, of unknown sessions, ignored: c1_2"]
 
     def test_parts_are_like_the_whole(self) -> None:
         lists = {**self.stopped, "c3": [["a"]]}

@@ -290,7 +290,7 @@ class TestPage:
             ({"at": []}, "at: at least one rank is required"),
             ({"regions": [(5, 2)]}, "regions: expected ranks from 1 to 20, the first before the last, found 5-2"),
             ({"regions": [(1, 21)]}, "found 1-21\nhint: @k is the depth"),
-            ({"reference": "tw"}, "reference: no run is called 'tw'; there are twice\nhint: did you mean twice?"),
+            ({"reference": "tw"}, "reference: no run is called 'tw'; runs: twice\nhint: did you mean twice?"),
             ({"reference": "twice"}, "reference: no other run to compare with 'twice'"),
             ({"measure": "nCG", "at": [5]}, "nCG: no gain to reach: .*\nhint: use CG or DCG"),
             ({"measure": "DCG"}, "no curve for DCG; there are CG, nCG"),

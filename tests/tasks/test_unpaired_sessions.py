@@ -96,7 +96,7 @@ def test_sessions_that_share_only_ids_are_not_paired(factor: str) -> None:
     levels = {("a", "s1"): "x", ("b", "s1"): "x", ("a", "s2"): "x", ("b", "s2"): "y"}
     shared = SessionScores("nsDCG@10", "higher", scores, {factor: levels})
     for options in ({}, {"test": "randomisation"}):
-        with pytest.raises(InputError, match=f"not the same: found 's2' with {factor} x of a and y of b"):
+        with pytest.raises(InputError, match=f"for different sessions: 's2' with {factor} x of a and y of b"):
             found(shared, **options)
     assert f"Systems share session IDs, but not sessions ('s2' with {factor} x" in words(found(shared, test="labels"))
     levels["b", "s2"] = "x"

@@ -1,1 +1,1 @@
-"""The command line: one file a command, one funnel for errors."""
+"""The command line: one file per command, and one place that reports errors."""

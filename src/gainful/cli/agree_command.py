@@ -1,4 +1,4 @@
-"""`gainful agree`: how far measures put the same systems into the same order."""
+"""`gainful agree`: how closely measures agree on the order of systems."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 @score_command("agree", AgreeOptions, "assess_agreement", default=_MEASURES, waiting="comparing measures")
 def command() -> None:
-    """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
+    """Measure how closely measures agree on the order of systems.
 
-    Kendall's tau-b and tau-a, AP correlation both ways and with ties, rank-biased overlap beside its chance level, and
-    Pearson's correlation of the means, with intervals or standard errors from resampled queries; which systems swap,
-    and by how much.
+    Systems are RUNS judged by QRELS, or come with existing scores (--from). Reports Kendall's tau-b and tau-a, AP
+    correlation (both directions and with ties), rank-biased overlap with its chance level, and Pearson's correlation of
+    the means, with intervals or standard errors from resampled queries; then which systems swap, and by how much.
 
     Example: gainful agree qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP -m RR
 

@@ -1,4 +1,4 @@
-"""`gainful compare`: is the difference real?"""
+"""`gainful compare`: whether systems differ significantly."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gainful.tasks.score_questions import CompareOptions, ShowOptions
 if TYPE_CHECKING:
     from gainful.evaluation.scores import Scores
 
-#: The primary measure of queries and of sessions, unless another is named.
+#: The default measures of queries and of sessions.
 _MEASURES, _OF_SESSIONS = ("nDCG@10",), ("nsDCG@10",)
 
 
 def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: ScoreOptions, noticed: Quiet) -> Scores:
-    """Score sessions, with what is known of them."""
+    """Score sessions; keep the notices about them."""
     qrels, *files = scores.qrels_and_runs or ("",)
     if not files:
-        raise UsageError(f"--sessions: expected judgments and sessions, found {f'only {qrels}' if qrels else 'none'}")
+        raise UsageError("--sessions needs judgments and sessions" + (f", not only {qrels}" if qrels else ""))
     measures = measures_from(wanted.measures or _OF_SESSIONS, wanted.rel)
     inputs = sessions.inputs(scores, qrels, files)
     from gainful.evaluation.scores import Scores
@@ -43,8 +43,8 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
             by_system=True,
             threads=scores.threads,
         )
-    made = Scores.of(study.evaluations, measures)
-    return replace(made, files=scores.qrels_and_runs, notices=(*study.notices, *made.notices))
+    scored = Scores.of(study.evaluations, measures)
+    return replace(scored, files=scores.qrels_and_runs, notices=(*study.notices, *scored.notices))
 
 
 @help_groups.command("compare")
@@ -52,7 +52,9 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
 @flags_of(CompareOptions)
 @flags_of(ShowOptions)
 @click.option(
-    "--detail", is_flag=True, help="Two systems: effect sizes, H0 and a chart; more: the worst queries of each."
+    "--detail",
+    is_flag=True,
+    help="Also print effect sizes, H0 and a chart; with several systems, the worst queries of each.",
 )
 @takes(
     output=FigureOutput,
@@ -70,11 +72,11 @@ def command(
     scores: ScoreOptions,
     **params: Any,
 ) -> None:
-    """Ask whether systems differ: RUNS judged by QRELS, scores --from files, or --sessions.
+    """Test whether systems differ: RUNS judged by QRELS, existing scores (--from), or --sessions.
 
-    Two systems: the second is compared with the first, in one sentence and then in numbers. More: all pairs, or each
-    with --baseline, corrected for their number. NAME=RUN,RUN,... is a system that was run several times: noise between
-    its runs counts. Sessions that belong to one system each are compared unpaired.
+    With two systems, the second is compared with the first, in one sentence and then in numbers. With more, all pairs
+    are compared, or each system with --baseline, corrected for their number. NAME=RUN,RUN,... is a system that was run
+    several times; the noise between its runs counts. Sessions of different systems are compared unpaired.
 
     Example: gainful compare qrels.txt bm25.run dense.run
 
@@ -86,7 +88,7 @@ def command(
     """
     asked, show = given(CompareOptions, params), given(ShowOptions, params)
     if sessions is not None:
-        refuse(settings_of(QueryOptions), "has no meaning with sessions")
+        refuse(settings_of(QueryOptions), "cannot be used with --sessions")
         found = _session_scores(sessions, wanted, scores, output)
     else:
         qrels = next(iter(scores.qrels_and_runs), None)
@@ -99,4 +101,4 @@ def command(
     page = result.page(**shown(result.page, show, ShowOptions))
     output.show(page, found.notices, detail=detail)
     if output.figure is not None and len(found.measures) > 1:
-        output.notify([f"the figure shows {found.measures[0]}, the first measure; -m chooses another"])
+        output.notify([f"the figure shows {found.measures[0]}, the first measure; use -m to choose another"])

@@ -1,4 +1,4 @@
-"""`gainful completion`: names of commands, options and measures at the press of a key."""
+"""`gainful completion`: shell completion of commands, options and measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gainful.errors import UsageError
 def command(shell: str) -> None:
     """Print the completion script for SHELL.
 
-    For bash put `eval "$(gainful completion bash)"` into ~/.bashrc.
+    For bash, add `eval "$(gainful completion bash)"` to ~/.bashrc.
     """
     from gainful.cli.main import cli
 

@@ -1,4 +1,4 @@
-"""`gainful curves`: gain by rank, precision by recall; each kind is a question of its own."""
+"""`gainful curves`: gain by rank and precision–recall curves; each kind is a question of its own."""
 
 from __future__ import annotations
 
@@ -13,40 +13,31 @@ from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
 from gainful.frozen import dataclass, fields
 from gainful.question import setting, settings_of
-from gainful.tasks.run_questions import (
-    GainCurveOptions,
-    GeneralisedRecallOptions,
-    RecallLevelOptions,
-    SidewaysOptions,
-)
+from gainful.tasks.run_questions import GainCurveOptions, GeneralisedRecallOptions, RecallLevelOptions, SidewaysOptions
 
-#: The kinds of curve: its options, the function that answers it, and what it shows.
+#: Kinds of curves: their options, the function that computes them, and what they show.
 KINDS = {
-    "gain": (GainCurveOptions, "gain_curves", "what a user has gained by each rank: CG, DCG, nCG, nDCG, and the ideal"),
-    "recall": (
-        RecallLevelOptions,
-        "recall_levels",
-        "precision at recall, for every grade level (always with undefined=skip)",
-    ),
-    "generalised": (GeneralisedRecallOptions, "generalised_recall", "generalised precision at generalised recall"),
+    "gain": (GainCurveOptions, "gain_curves", "CG, DCG, nCG and nDCG by rank, with the ideal"),
+    "recall": (RecallLevelOptions, "recall_levels", "precision–recall per grade level (always undefined=skip)"),
+    "generalised": (GeneralisedRecallOptions, "generalised_recall", "generalised precision–recall"),
 }
 
 
 @dataclass(frozen=True)
 class _EveryKind(GeneralisedRecallOptions, RecallLevelOptions, GainCurveOptions, SidewaysOptions):
-    """The options of all kinds, each once."""
+    """The options of all kinds, without duplicates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Kind:
     kind: str = setting(
         "gain",
-        "What to draw: " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
+        "Kind of curve; " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
         choices=KINDS,
     )
     measures: tuple[str, ...] = setting(
         (),
-        "gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; with parameters.",
+        "Measure to draw, with parameters; gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec.",
         flag="-m --measure",
         metavar="MEASURE",
         repeatable=True,
@@ -57,7 +48,7 @@ class _Kind:
 @dataclass(frozen=True, kw_only=True)
 class _Queries(Places):
     queries: tuple[str, ...] = setting(
-        (), "Only this query; may be repeated.", flag="--query", metavar="ID", repeatable=True
+        (), "Only this query (repeatable).", flag="--query", metavar="ID", repeatable=True
     )
 
 
@@ -76,7 +67,7 @@ def command(
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
-    """Draw curves of RUNS judged by QRELS: as text, as data, as a figure, and in sentences.
+    """Plot curves of RUNS judged by QRELS: in sentences, as text, as data and as a figure.
 
     Example: gainful curves qrels.txt bm25.run dense.run -m nDCG@100 --figure ndcg.pdf
 
@@ -90,7 +81,7 @@ def command(
     for name in wanted:
         if name not in {each.name for each in fields(asks)}:
             flag = "--measure" if name == "measures" else flag_name(name, settings_of(_EveryKind)[name][1])
-            raise UsageError(f"{flag}: has no meaning with --kind {kind}", "gainful curves --help says what has")
+            raise UsageError(f"{flag} cannot be used with --kind {kind}", "gainful curves --help lists the options")
     collection = reading.opened(qrels, runs, ahead=not shown.queries).of_queries(shown.queries)
     import gainful
 

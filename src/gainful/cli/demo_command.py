@@ -1,4 +1,4 @@
-"""`gainful demo`: a first success in a minute, with nothing to download."""
+"""`gainful demo`: a first result in a minute, without a download."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 
 @help_groups.command("demo")
 @click.option(
-    "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
+    "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Folder to write."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the collection.")
 @takes(output=Output)
 def command(out: str, seed: int, output: Output) -> None:
-    """Simulate judgments and five systems, write them as TREC files, evaluate them, print a table and write a page."""
+    """Simulate judgments and five systems as TREC files, evaluate them, and write a report page."""
     from gainful.evaluation.evaluate import evaluate_runs
     from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
@@ -44,16 +44,16 @@ def command(out: str, seed: int, output: Output) -> None:
     report(str(qrels), named, MEASURES, baseline="bm25", queries=str(directory / "queries.csv")).save(page)
     output.show(Report(evaluations), notices(evaluations.values()))
     if (output.chosen_format, output.file) != ("table", None):
-        return  # a program is reading
+        return  # the output is read by a program
     runs_written = " ".join(path.name for path in runs)
     written = (
-        f"qrels.txt (judgments), {runs_written} (simulated systems), queries.csv (texts, kinds and visits of queries), "
-        "results.jsonl (all values by query)"
+        f"qrels.txt (judgments), {runs_written} (simulated systems), queries.csv (text, kind and visits per query), "
+        "results.jsonl (per-query values)"
     )
     click.echo("\n".join(["", *hanging(f"Wrote to {directory}/: {written}. Try:", prose_width(sys.stdout)), ""]))
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
     click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25\n")
-    click.echo("\n".join(hanging(f"All of it on one page, for a browser: {page}", prose_width(sys.stdout))))
+    click.echo("\n".join(hanging(f"Interactive report: {page}", prose_width(sys.stdout))))
 
 
 _THINGS = ("foxes", "tea", "glaciers", "violins", "tides", "bread", "comets", "maps", "bees", "locks")
@@ -61,7 +61,7 @@ _WAYS = {"": "short", "kinds of": "short", "how old are": "question", "who first
 
 
 def _queries_table(qrels: Path) -> str:
-    """A table of the queries: what they might say, what kind they are, and how often they are asked."""
+    """Make a table of the queries: made-up texts, kinds, and numbers of visits."""
     identifiers = dict.fromkeys(line.split(None, 1)[0] for line in qrels.read_text(encoding="utf-8").splitlines())
     rows = ["query_id,text,kind,visits"]
     for i, identifier in enumerate(identifiers):
@@ -71,19 +71,15 @@ def _queries_table(qrels: Path) -> str:
 
 
 def _refuse_others_files(directory: Path) -> None:
-    """The demo writes into a new or empty folder, or over an earlier demo; never over anything else."""
+    """Allow a new or empty folder, or an earlier demo; refuse to write over anything else."""
     if not directory.is_dir() or not any(directory.iterdir()):
         return
     results = directory / "results.jsonl"
     if not (results.is_file() and results.read_bytes().startswith(b'{"gainful":')):
-        raise UsageError(
-            f"{directory}: expected a new or empty folder or an earlier demo, found other files",
-            "--out names another folder",
-        )
+        raise UsageError(f"{directory}: folder contains other files", "--out names another folder")
 
 
 def _program() -> str:
-    """How to call gainful from here."""
     if shutil.which("gainful"):
         return "gainful"
     called = sys.argv[0]

@@ -1,4 +1,4 @@
-"""`gainful eval`: from two files to a table."""
+"""`gainful eval`: score runs and print a table."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ from gainful.question import setting
 
 @dataclass(frozen=True, kw_only=True)
 class _SparkOptions:
-    engine: str = setting("local", "What computes it.", choices=["local", "spark"])
+    engine: str = setting("local", "Engine that computes the scores.", choices=["local", "spark"])
     master: str | None = setting(
-        None, "--engine spark: local[4], spark://..., yarn, sc://...", metavar="URL", shown="as set up"
+        None, "Spark master, such as local[4]; also spark://..., yarn, sc://...", metavar="URL", shown="as set up"
     )
 
     def __post_init__(self) -> None:
         if self.engine == "local" and self.master is not None:
-            raise UsageError("--master: expected with --engine spark, found without")
+            raise UsageError("--master needs --engine spark")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _EvalOutput(Output):
-    quiet: bool = setting(False, "No notices, no progress bar. Values by query are --by-query.", flag="--quiet -q")
+    quiet: bool = setting(
+        False, "Suppress notices and the progress bar; --by-query prints per-query values.", flag="--quiet -q"
+    )
 
     @property
     def chosen_format(self) -> str:
-        """The format of what is printed: parquet is written by Spark."""
+        """The output format; parquet is written by Spark."""
         is_spark = click.get_current_context().params["engine"] == "spark"
         return self.format or "table" if is_spark and self.spark_folder else super().chosen_format
 
@@ -48,8 +50,8 @@ class _EvalOutput(Output):
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown(Places):
-    by_query: bool = setting(False, "Every query's value, too.")
-    baseline: str | None = setting(None, "Add every run's difference to this one.", metavar="RUN")
+    by_query: bool = setting(False, "Also print per-query values.")
+    baseline: str | None = setting(None, "Add each run's difference from this run.", metavar="RUN")
 
 
 @help_groups.command("eval")
@@ -75,12 +77,12 @@ def command(
     spark: _SparkOptions,
     reading: CollectionOptions,
 ) -> int:
-    """Score RUNS against the judgments QRELS and print a table, best values marked.
+    """Score RUNS against the judgments QRELS and print a table with the best values marked.
 
     Files are TREC text (judgments `query subtopic document grade`, runs `query Q0 document rank score tag`), CSV or
     TSV with a header, JSON, JSON lines, MS MARCO, LETOR, NTCIR or parquet, recognised by their content; plain or
-    compressed (gz, bz2, xz, zst); `-` is standard input. With --engine spark they are parquet, CSV or JSON that Spark
-    reads (folders, patterns, object stores), and --by-query -o FOLDER.parquet is written by it.
+    compressed (gz, bz2, xz, zst); `-` is standard input. With --engine spark, Spark reads parquet, CSV or JSON
+    (folders, patterns, object stores), and --by-query -o FOLDER.parquet writes per-query values with Spark.
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
 
@@ -89,7 +91,7 @@ def command(
     files, baseline = named_runs(runs, reading.names), shown.baseline
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with output.waiting("reading runs"):
-        hashed = output.chosen_format == "jsonl"  # which alone has the hashes
+        hashed = output.chosen_format == "jsonl"  # the only format with hashes
         collection = reading.started(qrels, files, hashed=hashed) if spark.engine == "local" else None
         floors = floors_from(floor.floors, wanted.measures)
         least = {measures_from((name,), wanted.rel)[0]: worst for name, worst in floors.items()}
@@ -100,37 +102,29 @@ def command(
 
             folder = output.spark_folder
             if folder is not None and not shown.by_query:
-                raise UsageError(
-                    f"--output {folder}: expected --by-query, found none: Spark writes the values of queries as parquet"
-                )
+                raise UsageError(f"--output {folder} needs --by-query: Spark writes per-query values as parquet")
             evaluations = evaluate_on_spark(qrels, files, measures, reading, spark.master, folder, queries)
             if folder is not None:
                 output, shown = replace(output, path=None), replace(shown, by_query=False)
         else:
-            # Loaded late, as is all that needs NumPy: by now the core has long been reading.
+            # Loaded late, like everything that needs NumPy: the core is already reading.
             from gainful.evaluation.evaluate import evaluate_runs
 
             evaluations = evaluate_runs(
-                collection.judged,
-                collection.runs,
-                measures,
-                queries=queries,
-                threads=collection.threads,
+                collection.judged, collection.runs, measures, queries=queries, threads=collection.threads
             )
     from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
 
     lines = notices(evaluations.values())
     if baseline is not None and output.chosen_format == "latex":
-        lines.append(
-            f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"
-        )
+        lines.append(f"differences are not tested; use gainful compare --baseline {baseline} --format latex")
     output.show(Report(evaluations, shown.by_query, shown.places, baseline, of_queries.by), lines)
     if click.get_current_context().find_root().obj[1:2] == ("-q",) and not shown.by_query and wanted.measures:
         from gainful.measures.catalog import translation_of
 
-        if all(map(translation_of, wanted.measures)):  # trec_eval's names, and -q where it is written for trec_eval
-            sys.stderr.write("hint: -q is --quiet here; --by-query prints every query, as trec_eval -q does\n")
+        if all(map(translation_of, wanted.measures)):  # trec_eval's measure names and its -q
+            sys.stderr.write("hint: -q means --quiet; --by-query prints per-query values, like trec_eval -q\n")
     broken = []
     for measure, worst in least.items():
         from gainful.tasks.gate import broken_floor

@@ -1,4 +1,4 @@
-"""`gainful explain`: what a measure means, and where a number comes from."""
+"""`gainful explain`: the definition of a measure, and the arithmetic of a score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from gainful.cli import help_groups
 from gainful.cli.flags import flags_of, group, takes
 from gainful.cli.inputs import CollectionOptions, FileOptions, read_grades
-from gainful.cli.options import FigureOutput, complete_measure, measures_from
+from gainful.cli.options import REL, FigureOutput, complete_measure, measures_from
 from gainful.data.collection import named_runs
 from gainful.errors import InputError, UsageError
 from gainful.frozen import dataclass, replace
@@ -27,36 +27,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _Lists:
-    """The lists whose arithmetic is shown: queries of runs, or grades that are typed."""
+    """The lists to explain: queries of runs, or grades typed on the command line."""
 
-    qrels: str | None = setting(None, "The judgments.", kind="file", metavar="QRELS")
+    qrels: str | None = setting(None, "Judgments.", kind="file", metavar="QRELS")
     runs: tuple[str, ...] = setting(
-        (), "A run; several stand side by side.", kind="file", flag="--run", metavar="RUN", repeatable=True
+        (),
+        "Run (repeatable); several are shown next to each other.",
+        kind="file",
+        flag="--run",
+        metavar="RUN",
+        repeatable=True,
     )
-    queries: tuple[str, ...] = setting((), "A query; may be repeated.", flag="--query", metavar="ID", repeatable=True)
+    queries: tuple[str, ...] = setting((), "Query (repeatable).", flag="--query", metavar="ID", repeatable=True)
     grades: str | None = setting(
-        None, "A list without files: 3,2,0,-,1; with --qrels the numbers of words: Good=1,Bad=0.", metavar="GRADES"
+        None, "Grades of a list, as 3,2,0,-,1; with --qrels the grades of words: Good=1,Bad=0.", metavar="GRADES"
     )
-    unretrieved: str | None = setting(None, "With --grades: those of documents that were not found.", metavar="GRADES")
-    swap: str | None = setting(None, "With --grades: let two documents change places.", metavar="RANK,RANK")
+    unretrieved: str | None = setting(None, "With --grades: grades of documents not retrieved.", metavar="GRADES")
+    swap: str | None = setting(None, "With --grades: swap the documents at two ranks.", metavar="RANK,RANK")
 
     def __post_init__(self) -> None:
-        """Refuse lists of both kinds, and what belongs to grades without any."""
+        """Reject grades together with files, and options of grades without any."""
         if self.grades is not None and "=" not in self.grades and (self.qrels or self.runs or self.queries):
             raise UsageError("--grades: a list of grades cannot be combined with --qrels, --run or --query")
         for flag, value in (("--unretrieved", self.unretrieved), ("--swap", self.swap)):
             if value is not None and self.grades is None:
-                raise UsageError(f"{flag}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
+                raise UsageError(f"{flag} needs --grades", "for example --grades 3,2,0,1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
-    all_ranks: bool = setting(False, "Every rank, those that add nothing, too.", flag="--all")
-    detail: bool = setting(False, "What other tools do differently, too, and compute for the same list.")
+    all_ranks: bool = setting(False, "Show every rank, also those that add nothing.", flag="--all")
+    detail: bool = setting(False, "Also show other tools' results for the same list; and how they differ.")
     places: int = setting(4, "Decimal places.", kind="whole", least=0, most=17)
-    rel: str | None = setting(
-        None, "Relevant from grade G on, for every measure that takes rel and has none.", metavar="G"
-    )
+    rel: str | None = setting(None, REL, metavar="G")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,14 +76,8 @@ class _Reading(CollectionOptions):
     shell_complete=lambda context, parameter, typed: complete_measure(typed),
 )
 @takes(lists=_Lists, shown=_Shown, output=FigureOutput, reading=_Reading)
-def command(
-    measures: tuple[str, ...],
-    lists: _Lists,
-    shown: _Shown,
-    output: FigureOutput,
-    reading: _Reading,
-) -> None:
-    """Say what MEASURE means; with judgments, runs and a query show its arithmetic, rank by rank.
+def command(measures: tuple[str, ...], lists: _Lists, shown: _Shown, output: FigureOutput, reading: _Reading) -> None:
+    """Define MEASURE; with judgments, runs and a query, show its arithmetic rank by rank.
 
     Example: gainful explain nDCG@10
 
@@ -124,7 +121,7 @@ def command(
 
 
 def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
-    """Judgments and runs are named by options here: measures may be many."""
+    """Reject files among the measures; options name judgments and runs here."""
     files = [text for text in measures if os.path.isfile(text)]
     if files:
         runs = "".join(f" --run {file}" for file in files[1:]) or " --run RUN"
@@ -136,13 +133,12 @@ def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
         named = shlex.join(text for text in others if text not in queries) or "MEASURE"
         asked = "".join(f" --query {shlex.quote(query)}" for query in queries) or " --query ID"
         raise UsageError(
-            f"{files[0]}: expected a measure, found a file",
-            f"gainful explain {named} --qrels {files[0]}{runs}{asked}",
+            f"{files[0]}: a file, not a measure", f"gainful explain {named} --qrels {files[0]}{runs}{asked}"
         )
 
 
 def _refuse_grades(measures: tuple[str, ...], first: str | None = None) -> None:
-    """A list is given by an option, too, as one text; ``first`` is what the option has of it."""
+    """Reject grades among the measures; ``first`` is the value of ``--grades``."""
     grades = [text for text in measures if re.fullmatch(r"[\d.,-]+", text)]
     if grades:
         named = shlex.join(text for text in measures if text not in grades) or "MEASURE"
@@ -153,7 +149,7 @@ def _refuse_grades(measures: tuple[str, ...], first: str | None = None) -> None:
 
 
 def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[Translation, ...]]:
-    """The measures that were asked for, each with the names of other tools that stand for it."""
+    """Parse the measures, each with the names of other tools that were typed for it."""
     from gainful.measures.catalog import translation_of
 
     wanted: dict[Measure, tuple[Translation, ...]] = {}

@@ -1,4 +1,4 @@
-"""From option classes to click: each field becomes a flag, and the typed values become an object of the class."""
+"""Click flags from option classes: each field becomes a flag, and the typed values become an object of the class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Options = TypeVar("_Options")
 
 
 class InputFile(click.Path):
-    """An input file. Remembers all input files of the command and rejects a second standard input."""
+    """An input file; the command's input files are remembered, and a second standard input is rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if ctx is not None:
@@ -29,13 +29,13 @@ class InputFile(click.Path):
             read_once(*inputs)
             takes_measures = any("-m" in each.opts for each in ctx.command.params)
             if value != "-" and not os.path.lexists(value) and _is_measure(value):
-                instead = f"-m {value} asks for it" if takes_measures else f"gainful eval QRELS RUN -m {value}"
-                raise UsageError(f"{value}: no such file, but a measure", instead)
+                instead = f"-m {value} selects it" if takes_measures else f"gainful eval QRELS RUN -m {value}"
+                raise UsageError(f"{value}: a measure, not a file", instead)
         return super().convert(value, param, ctx)
 
 
 def _is_measure(text: str) -> bool:
-    """Whether a text names a measure; a single letter in the wrong case is taken for a file."""
+    """Whether a text names a measure; a single letter in the wrong case counts as a file."""
     from gainful.measures.catalog import parse
 
     try:
@@ -55,9 +55,9 @@ def input_files() -> list[str]:
 
 
 def takes(**groups: type) -> Callable[[_Command], _Command]:
-    """Add the flags of option classes to a command, which is handed an object of each class by name.
+    """Add the flags of option classes to a command, which receives an object of each class by name.
 
-    A class whose objects are not made of its own fields alone has a method ``taken_from``.
+    A class that needs more than its own fields has a method ``taken_from``.
     """
 
     def decorate(command: _Command) -> _Command:
@@ -66,7 +66,7 @@ def takes(**groups: type) -> Callable[[_Command], _Command]:
             objects = {}
             for name, group in groups.items():
                 make = getattr(group, "taken_from", None)
-                objects[name] = made_of(group, params) if make is None else make(params)
+                objects[name] = options_object(group, params) if make is None else make(params)
             return command(**objects, **params)
 
         decorated: Any = with_objects
@@ -78,15 +78,12 @@ def takes(**groups: type) -> Callable[[_Command], _Command]:
 
 
 def group(flags: Callable[[Any], Any], make: Callable[[dict[str, Any]], object]) -> Any:
-    """Declare a field that is made of several flags: ``make`` takes their values out of a command's parameters."""
+    """Declare a field made from several flags; ``make`` takes their values out of a command's parameters."""
     return field(metadata={"group": (flags, make)})
 
 
-def made_of(options: type[_Options], params: dict[str, Any]) -> _Options:
-    """Make an object of an options class, taking its fields out of a command's parameters.
-
-    What was not typed is the class's own default.
-    """
+def options_object(options: type[_Options], params: dict[str, Any]) -> _Options:
+    """Make an object of an options class from a command's parameters, and remove them; defaults are the class's own."""
     groups = {each.name: each.metadata["group"] for each in fields(cast(Any, options)) if "group" in each.metadata}
     made = {name: make(params) for name, (_, make) in groups.items()}
     return options(**given(options, params), **made)
@@ -107,26 +104,23 @@ def flags_of(options: type) -> Callable[[_Command], _Command]:
 
 
 def given(options: type, params: dict[str, Any]) -> dict[str, Any]:
-    """Take the fields of a class out of a command's parameters; only those that were typed are kept.
-
-    Defaults are the class's own: nothing is filled in here.
-    """
+    """Remove the fields of a class from a command's parameters and return those that were typed."""
     source = click.get_current_context().get_parameter_source
     typed = {each.name: params.pop(each.name) for each in fields(options) if each.name in params}
     return {name: value for name, value in typed.items() if source(name) is not ParameterSource.DEFAULT}
 
 
 def refuse(names: Iterable[str], why: str) -> None:
-    """Raise UsageError if one of some parameters was given."""
+    """Raise UsageError if any of the named parameters was given."""
     context = click.get_current_context()
     flags = {each.name: max(each.opts, key=len) for each in context.command.params}
     for name in names:
         if context.params.get(name) not in (None, (), ""):
-            raise UsageError(f"{flags[name]}: {why}")
+            raise UsageError(f"{flags[name]} {why}")
 
 
 def flag_name(name: str, how: Setting) -> str:
-    """The long flag of a setting."""
+    """Return the long flag of a setting."""
     return next(flag for flag in (how.flag or f"--{name.replace('_', '-')}").split() if flag.startswith("--"))
 
 
@@ -175,7 +169,6 @@ def _flag(declared: Field[Any], how: Setting) -> Callable[[_Command], _Command]:
 
 
 def _default_text(value: Any) -> Any:
-    """A default value as it would be typed."""
     if isinstance(value, (tuple, list)):
         return ",".join(map(str, map(_default_text, value)))
     if isinstance(value, str):

@@ -1,11 +1,11 @@
-"""`gainful gate`: has a run fallen from a frozen baseline? A check for CI."""
+"""`gainful gate`: fail CI when a run falls below a frozen baseline."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,30 +30,30 @@ from gainful.io.atomic import write_bytes
 from gainful.question import setting
 from gainful.tasks.gate import Gate, Rule, refuse_existing
 
-if TYPE_CHECKING:
-    pass
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _gate_argument = click.argument("gate", type=INPUT)
 
 
 @click.group("gate")
 def command() -> None:
-    """Check in CI that a system has not fallen from a frozen baseline.
+    """Fail CI when a system regresses from a frozen baseline.
 
-    init freezes the scores of a run, check compares another run with them, update replaces them with a reason.
+    init freezes the scores of a run, check compares a new run with them, update replaces them and records a reason.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class _RuleOptions(Floors, Quiet):
-    gate: str = setting("gate.json", "The gate to write.", kind="written", flag="-o --output")
-    margin: str | None = setting(None, "A drop that matters: 2%, 0.01; else what queries can show.", metavar="SIZE")
-    must_hold: str | None = setting(None, "Queries that may not fall at all, by their ids.", kind="file")
+    gate: str = setting("gate.json", "Gate file to write.", kind="written", flag="-o --output")
+    margin: str | None = setting(
+        None, "Drop that matters, such as 2% or 0.01; by default, what the queries can detect.", metavar="SIZE"
+    )
+    must_hold: str | None = setting(None, "File of query IDs that must not fall at all.", kind="file")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Segments(GroupedQueries):
-    by: str | None = setting(None, "--queries: groups that have a verdict of their own.", metavar="COLUMN")
+    by: str | None = setting(None, "Query groups with verdicts of their own.", metavar="COLUMN")
 
 
 @command.command("init", cls=help_groups.GroupedCommand)
@@ -98,7 +98,7 @@ def init(
                 collection.judged, collection.runs, measures, rule=rule, queries=queries, threads=threads
             )
         except RefusalError as refusal:
-            # The hint has the command as it was typed, with the options that allow what is refused.
+            # The hint repeats the typed command with the options that would allow it.
             typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
             hint = refusal.hint and refusal.hint.replace(INIT, f"gainful {shlex.join(typed)}")
             raise InputError(refusal.message, hint) from refusal
@@ -113,21 +113,21 @@ def _save(frozen: Gate, gate: str, noticed: Quiet) -> None:
 
 def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
-        raise UsageError("--exclude: has no meaning with a gate", "leave the documents out where the run is made")
+        raise UsageError("--exclude cannot be used with a gate", "remove the documents when the run is made")
     if inputs.items or inputs.training or inputs.intents:
         raise UsageError(
-            "--items, --training, --intents: have no meaning with a gate", "gate what judgments alone can measure"
+            "--items, --training and --intents cannot be used with a gate", "choose measures that need only judgments"
         )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Reading(Work):
-    """How files are read; conventions are the gate's."""
+    """Input options; the gate sets the conventions."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(self, gate: Gate, qrels: str, runs: tuple[str, ...], scale: float | None) -> Collection:
-        """Start to read judgments and runs under the conventions of a gate."""
+        """Start reading judgments and runs under the conventions of a gate."""
         _refuse_exclusion(self.inputs)
         files, policy = named_runs(runs), gate.conventions
         return Collection(qrels, files, policy, self.inputs, scale=scale, threads=self.threads)
@@ -135,10 +135,10 @@ class _Reading(Work):
 
 @dataclass(frozen=True, kw_only=True)
 class _CheckOptions(Quiet):
-    strict: bool = setting(False, "A warning fails, too.")
-    format: str = setting("table", "What to write.", choices=_FORMATS)
+    strict: bool = setting(False, "Treat warnings as failures.")
+    format: str = setting("table", "Output format.", choices=_FORMATS)
     output: str | None = setting(
-        None, "Write it to this file, and a table to the terminal.", kind="written", flag="-o --output", metavar="FILE"
+        None, "Write to this file; the table is still printed.", kind="written", flag="-o --output", metavar="FILE"
     )
 
 
@@ -179,7 +179,7 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
             Output(format="table").show(report)
         asked.notify(report.notices)
         sys.stdout.flush()
-    except BrokenPipeError:  # who read it has seen enough; the verdict stands
+    except BrokenPipeError:  # the reader closed the pipe; the exit code still counts
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed with the process
     return report.exit_code
 
@@ -187,13 +187,13 @@ def check(gate: str, qrels: str, runs: tuple[str, ...], asked: _CheckOptions, re
 @command.command("update", cls=help_groups.GroupedCommand)
 @_gate_argument
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
-@click.option("--reason", required=True, metavar="TEXT", help="Why the baseline changes; the history keeps it.")
-@click.option("--new-judgments", is_flag=True, help="Take other judgments, too.")
+@click.option("--reason", required=True, metavar="TEXT", help="Reason for the change; kept in the history.")
+@click.option("--new-judgments", is_flag=True, help="Accept other judgments.")
 @takes(noticed=Quiet, reading=_Reading)
 def update(
     gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, noticed: Quiet, reading: _Reading
 ) -> None:
-    """Replace the baseline of GATE by that of a run. Of several files the first are the judgments.
+    """Replace the baseline of GATE with a new run. If several files are given, the first are the judgments.
 
     Example: gainful gate update gate.json new.run --reason "reranker v3"
     """
@@ -222,19 +222,19 @@ def history(gate: str, output: FigureOutput) -> None:
 @_gate_argument
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed.  [default: 0]")
 @takes(output=FigureOutput, reading=_Reading)
 def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, reading: _Reading) -> None:
-    """Try GATE on the run of its own baseline: how often it is alarmed by nothing, and which faults it finds.
+    """Test GATE on its baseline's own run: the rate of false alarms, and the faults that are found.
 
     Example: gainful gate selftest gate.json qrels.txt baseline.run
     """
-    from gainful.tasks.gate.selftest import selftest as tried
+    from gainful.tasks.gate.selftest import selftest as run_selftest
 
     frozen = Gate.read(gate)
     inputs = reading.inputs
     _refuse_exclusion(inputs)
-    with output.waiting("trying", in_bytes=False):
+    with output.waiting("testing the gate", in_bytes=False):
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
-        found = tried(frozen, judgments, inputs.single_run(run), seed=seed)
+        found = run_selftest(frozen, judgments, inputs.single_run(run), seed=seed)
     output.show(found)

@@ -1,7 +1,7 @@
-"""Help in groups: what a command is given, its measures, statistics, output and conventions.
+"""Help in groups: options, input, measures, statistics, output and conventions.
 
-``--help`` fits two screens: a line an option, those that are rarely needed by name only, and as much text as there is
-room for. ``--help-all`` has all of it in full.
+``--help`` fits two screens: short texts, and rarely needed options by name only. ``--help-all`` shows all in full. The
+short text of an option is its help up to the first semicolon or, if that is long, colon, unless all of it is short.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import click
 from gainful.policy import CHOICES
 
 _CONVENTIONS = "Conventions"
-#: What is remembered of how help is wanted: in full, or as short as can be.
+#: Context keys: help in full, or as short as possible.
 _FULL, _SHORT = f"{__name__}.full", f"{__name__}.short"
 _TWO_SCREENS = 48
-#: How wide flags are beside what they do, a text that stands in one line, its first clause at least, and choices beside
-#: their flag, all in letters; how many examples there are, and how many flags are named of very many rare ones.
+#: Widths of the flags, of a text on one line, of the text before a colon at least, and of choices next to their flag;
+#: examples shown; rare flags named.
 _FLAGS, _LINE, _LEAST, _CHOICES, _EXAMPLES, _NAMED = 24, 50, 20, 12, 2, 4
 _HELP = ("--help", "--help-all")
 
-#: The flags of every group; what is in none is a command's own and comes first. Those behind the bar are rarely needed.
+#: The flags of each group; all others are specific to a command and come first. Flags after the bar are rarely needed.
 _GROUPS: Mapping[str, str] = {
     "Input": """--qrels --run --runs --sessions --letor --from --name --query --session --documents |
         --exclude --items --training --intents --queries --by --weights --only-queries --exclude-queries --session-gap
@@ -40,13 +40,13 @@ _GROUPS: Mapping[str, str] = {
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),
 }
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}
-#: Rare ones that are not rare for a command.
+#: Rare flags that are common for one command.
 _USUAL: Mapping[str, tuple[str, ...]] = {"judgments": ("--judges",), "report": ("--queries",)}
 _RARE = frozenset(flag for flags in _GROUPS.values() for flag in flags.partition("|")[2].split())
 
 
 class GroupedCommand(click.Command):
-    """A command whose options are shown in groups."""
+    """A command with its options in groups."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -57,16 +57,16 @@ class GroupedCommand(click.Command):
                 is_eager=True,
                 expose_value=False,
                 callback=_print_all,
-                help="All options in full.",
+                help="Show all options in full.",
             )
         )
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """The first sentence, whole."""
+        """Return the whole first sentence."""
         return super().get_short_help_str(10 * limit)
 
     def get_help(self, ctx: click.Context) -> str:
-        """The help; what would not fit two screens is left to that in full."""
+        """Return the help, shortened if it would not fit two screens."""
         text = super().get_help(ctx)
         if ctx.meta.get(_FULL) or len(text.splitlines()) <= _TWO_SCREENS:
             return text
@@ -74,23 +74,23 @@ class GroupedCommand(click.Command):
         return super().get_help(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the command does, and examples below each other; in short a sentence and a few examples."""
+        """Write the description and one example per line; in short help, a sentence and a few examples."""
         paragraphs = [" ".join(paragraph.split()) for paragraph in (self.help or "").split("\n\n")]
         examples = [text for text in paragraphs if text.startswith("Example: ")]
-        said = [text for text in paragraphs if text not in examples]
+        prose = [text for text in paragraphs if text not in examples]
         if ctx.meta.get(_SHORT):
-            said, examples = said[:1], examples[:_EXAMPLES]
+            prose, examples = prose[:1], examples[:_EXAMPLES]
         with formatter.indentation():
-            for text in said:
+            for text in prose:
                 formatter.write_paragraph()
                 formatter.write_text(text)
             for i, example in enumerate(examples):
                 if i == 0:
                     formatter.write_paragraph()
-                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")  # in one line, to be copied
+                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")  # one line, to be copied
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, the command's own ones first."""
+        """Write the options by group, the command's own first."""
         groups: dict[str, list[click.Option]] = {"Options": [], **{group: [] for group in _GROUPS}}
         is_full = ctx.meta.get(_FULL, False)
         for option in self.get_params(ctx):
@@ -107,7 +107,7 @@ class GroupedCommand(click.Command):
 
 
 def command(name: str) -> Callable[[Callable[..., Any]], GroupedCommand]:
-    """Makes a function a command with its help in groups."""
+    """Make a function a command with grouped help."""
     return click.command(name, cls=GroupedCommand)
 
 
@@ -123,7 +123,7 @@ def _flag(option: click.Option) -> str:
 
 
 def _brief_records(options: list[click.Option], ctx: click.Context) -> Iterator[tuple[str, str]]:
-    """Flags with what they do, in brief; the rare ones last, by name."""
+    """Yield flags with short texts; rare flags last, by name only."""
     rare = [flag for flag in map(_flag, options) if flag in _RARE and flag not in _USUAL.get(ctx.info_name or "", ())]
     yield from (_brief(option, ctx) for option in options if _flag(option) not in rare)
     if rare:
@@ -132,28 +132,19 @@ def _brief_records(options: list[click.Option], ctx: click.Context) -> Iterator[
 
 
 def _brief(option: click.Option, ctx: click.Context) -> tuple[str, str]:
-    """A line an option; choices that do not fit beside their flag may need another one."""
-    flags, text = option.get_help_record(ctx) or ("", "")
-    choices = option.type.choices if isinstance(option.type, click.Choice) else ()
-    if len(option.make_metavar(ctx)) > _CHOICES and choices:
-        about = _before("; ", _before(": ", text.partition("  [")[0].rstrip("."), 0), 0)
-        return f"{flags.partition(' [')[0]} NAME", f"{about}: {', '.join(map(str, choices))}"
-    return flags.replace("INTEGER RANGE", "N"), _first_clause(text)
+    """Return an option's flags and short text; choices too long for the flag column follow the text.
 
-
-def _first_clause(text: str) -> str:
-    """What a text says first, if it is long: without its default, and up to the first pause.
-
-    >>> _first_clause("Relevant from grade G on, for every measure that takes rel and has none.")
-    'Relevant from grade G on'
+    >>> option = click.Option(["--rel"], help="Lowest relevant grade; for measures that take rel and set none.")
+    >>> _brief(option, click.Context(click.Command("x")))
+    ('--rel TEXT', 'Lowest relevant grade')
     """
-    text = text if len(text) <= _LINE else text.partition("  [")[0].rstrip(".")
-    for end in ("; ", " (", ": ", ", "):
-        text = text if len(text) <= _LINE else _before(end, text, _LEAST)
-    return text
-
-
-def _before(end: str, text: str, least: int) -> str:
-    """The text before an end that comes not too soon, if there is one."""
-    place = text.find(end, least)
-    return text if place < 0 else text[:place]
+    flags, text = option.get_help_record(ctx) or ("", "")
+    short = text.partition("  [")[0].partition("; ")[0].rstrip(".")
+    choices = [*map(str, option.type.choices)] if isinstance(option.type, click.Choice) else []
+    if len(option.make_metavar(ctx)) > _CHOICES and choices:
+        about = short.partition(": ")[0]
+        is_listed = all(choice in about for choice in choices)
+        return f"{flags.partition(' [')[0]} NAME", about if is_listed else f"{about}: {', '.join(choices)}"
+    if len(short) > _LINE and (colon := short.find(": ", _LEAST)) > 0:
+        short = short[:colon]
+    return flags.replace("INTEGER RANGE", "N"), text.removesuffix(".") if len(text) <= _LINE else short

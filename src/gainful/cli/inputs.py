@@ -1,4 +1,4 @@
-"""Option classes that say how judgments, runs, queries and sessions are read."""
+"""Option classes for reading judgments, runs, queries and sessions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli import options
-from gainful.cli.flags import flags_of, group, made_of
+from gainful.cli.flags import flags_of, group, options_object
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.frozen import dataclass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def read_grades(text: str | None) -> Mapping[str, float]:
-    """Return the grades of words, from WORD=GRADE,..."""
+    """Parse the grades of words from WORD=GRADE,..."""
     pairs = [part.rpartition("=") for part in (text or "").split(",") if part.strip()]
     if not all(word.strip() for word, _, _ in pairs):
         hint = (
@@ -36,11 +36,11 @@ def read_grades(text: str | None) -> Mapping[str, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """The files and columns of judgments, runs and what is known of items."""
+    """The files and columns of judgments, runs and items."""
 
     qrels_format: str | None = setting(
         None,
-        "Format of the judgments; run: a run in their place, for RBO.",
+        "Format of the judgments; run: a run in place of judgments, for RBO.",
         choices=[*FORMATS, "run"],
         keeps_spelling=True,
         shown="recognised",
@@ -50,30 +50,31 @@ class FileOptions:
     )
     columns: str = setting(
         "",
-        "What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=..., "
-        "exclude.query=..., training.query=..., items.document=..., documents.text=... or intents.query=... for one.",
+        "Column names in headers; roles: query, document, grade, subtopic, score and rank. A prefix limits a role to "
+        "one file: qrels.query=..., run.query=..., exclude.query=..., training.query=..., items.document=..., "
+        "documents.text=..., intents.query=...",
         metavar="ROLE=NAME,...",
     )
     feature: str | None = setting(
-        None, "LETOR runs: the feature that is the score; 1,5,9 or all: as many.", metavar="N"
+        None, "LETOR feature used as the score; 1,5,9 or all: one run per feature.", metavar="N"
     )
     exclude: str | None = setting(
-        None, "Documents by query (or user) that are left out of runs: what was seen before. Any format.", kind="file"
+        None, "Documents to remove from runs; per query or user, such as those seen before. Any format.", kind="file"
     )
     items: str | None = setting(
-        None, "A table of items with their attributes, for ILD, Serendipity, Coverage and Gini.", kind="file"
+        None, "Table of items and attributes; for ILD, Serendipity, Coverage and Gini.", kind="file"
     )
     training: str | None = setting(
-        None, "What users had before, for Novelty, Serendipity, Coverage and Gini. Any format.", kind="file"
+        None, "Items users had before; for Novelty, Serendipity, Coverage and Gini. Any format.", kind="file"
     )
     intents: str | None = setting(
-        None, "Probabilities of sub-topics, for measures of diversity: query, sub-topic, probability.", kind="file"
+        None, "Sub-topic probabilities; query, sub-topic, probability, for measures of diversity.", kind="file"
     )
 
     @classmethod
     def taken_from(cls, params: dict[str, Any]) -> Inputs:
-        """Take how files are read out of a command's parameters."""
-        asked = made_of(cls, params)
+        """Take the input options out of a command's parameters."""
+        asked = options_object(cls, params)
         columns = columns_by_side(asked.columns, RUN_SIDES)
         return Inputs(
             Reading(asked.qrels_format, columns["qrels"], grades=read_grades(getattr(asked, "grades", None))),
@@ -87,13 +88,13 @@ class FileOptions:
         )
 
 
-#: Declared once: `explain` has another option of that name, and sessions have no files of runs.
-GRADES = setting(None, "The numbers that words in place of grades stand for.", metavar="WORD=GRADE,...")
+#: Shared, because `explain` has another option of that name, and sessions have no run files.
+GRADES = setting(None, "Grades that words stand for.", metavar="WORD=GRADE,...")
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions(FileOptions):
-    """The same, with judgments whose grades are words."""
+    """Input options with judgments whose grades may be words."""
 
     grades: str | None = GRADES
 
@@ -103,42 +104,35 @@ class Work:
     """The number of threads."""
 
     threads: int | None = setting(
-        None, "How many threads to use.", kind="whole", least=1, most=MOST_THREADS, shown="all cores"
+        None, "Number of threads.", kind="whole", least=1, most=MOST_THREADS, shown="all cores"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyOptions:
-    """Names of runs, scale and policy."""
+    """Run names, scale and policy."""
 
     names: tuple[str, ...] = setting(
-        (), "A run's name; once for every run, in their order.", flag="--name", repeatable=True
+        (), "Name of a run; repeat once per run, in order.", flag="--name", repeatable=True
     )
-    scale: float | None = number(None, "The highest grade there can be.", "G", shown="the highest in the judgments")
+    scale: float | None = number(None, "Highest possible grade.", "G", shown="the highest in the judgments")
     policy: Policy = group(options.policy_flags, options.policy_from)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CollectionOptions(Work, PolicyOptions):
-    """How judgments and runs are read, with names, scale and policy."""
+    """Options for reading judgments and runs, with names, scale and policy."""
 
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True, hashed: bool = False) -> Collection:
-        """Start to read the judgments and the runs by name."""
+        """Start reading the judgments and the named runs."""
         return Collection(
-            qrels,
-            files,
-            self.policy,
-            self.inputs,
-            scale=self.scale,
-            threads=self.threads,
-            ahead=ahead,
-            hashed=hashed,
+            qrels, files, self.policy, self.inputs, scale=self.scale, threads=self.threads, ahead=ahead, hashed=hashed
         )
 
     def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> Collection:
-        """Read the judgments; the runs are being read ahead or when they are needed."""
+        """Read the judgments; runs are read ahead or on demand."""
         return self.started(qrels, named_runs(runs, self.names), ahead=ahead).opened()
 
 
@@ -147,16 +141,14 @@ class QueryOptions:
     """Selection, weights and attributes of queries."""
 
     queries: str | None = setting(
-        None, "A table of queries: their ids, and any of texts, columns to group by, weights.", kind="file"
+        None, "Table of queries; IDs, and any of texts, columns to group by and weights.", kind="file"
     )
-    weights: str | None = setting(
-        None, "--queries: how much each query counts in means, such as its traffic.", metavar="COLUMN"
-    )
-    only_queries: str | None = setting(None, "Take these queries alone; lines begin with ids.", kind="file")
-    exclude_queries: str | None = setting(None, "Leave these queries out.", kind="file")
+    weights: str | None = setting(None, "Column of query weights for means; such as traffic.", metavar="COLUMN")
+    only_queries: str | None = setting(None, "Keep only these queries; lines begin with IDs.", kind="file")
+    exclude_queries: str | None = setting(None, "Drop these queries; lines begin with IDs.", kind="file")
 
     def read(self, columns: Mapping[str, str], qrels: str | None, by: str | None = None) -> Queries | None:
-        """Return what is said of queries, None if nothing is; the judgments may have groups and weights themselves."""
+        """Return the query options, None if there are none; judgments may contain groups and weights."""
         given = (self.queries, self.weights, self.only_queries, self.exclude_queries)
         if by is None and all(value is None for value in given):
             return None
@@ -173,19 +165,16 @@ class QueryOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _Grouped:
-    by: str | None = setting(None, "--queries: show every group of queries by this column, too.", metavar="COLUMN")
+    by: str | None = setting(None, "Also report each query group of this column.", metavar="COLUMN")
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedQueries(QueryOptions, _Grouped):
-    """Query options, and the column that queries are grouped by."""
+    """Query options with a grouping column."""
 
 
 class SessionInputs(NamedTuple):
-    """Judgments, prepared; sessions by system, which are read part by part; their topics, if a table has them.
-
-    ``columns`` are what a header calls things in the sessions.
-    """
+    """Prepared judgments; sessions by system, read part by part; their topics; and the column names of sessions."""
 
     judged: Judged
     sessions: Mapping[str, Iterator[Sessions]]
@@ -195,20 +184,22 @@ class SessionInputs(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SessionOptions:
-    """How files of sessions are read."""
+    """Options for reading session files."""
 
     judged_by: str | None = setting(
-        None, "What judgments of sessions are by.", choices=["topic", "session", "query", "text"], shown="what fits"
-    )
-    topics: str | None = setting(None, "A table with a header, one row a session: what each is about.", kind="file")
-    session_gap: str | None = setting(
         None,
-        "In logs: a session ends after so long without a query: 30m, 90s, 1h.",
-        metavar="TIME",
-        shown="30m, by user only",
+        "Match session judgments by topic, session, query or text.",
+        choices=["topic", "session", "query", "text"],
+        shown="inferred",
     )
-    gaps: str | None = setting(None, "What a missing query number is.", choices=GAPS, shown="error")
-    session_separator: str | None = setting(None, "In runs: between session and turn.", metavar="TEXT", shown=SEPARATOR)
+    topics: str | None = setting(None, "Table of session topics; one row per session, with a header.", kind="file")
+    session_gap: str | None = setting(
+        None, "Idle time that ends a session in a log; 30m, 90s, 1h.", metavar="TIME", shown="30m, by user only"
+    )
+    gaps: str | None = setting(None, "Treatment of missing query numbers.", choices=GAPS, shown="error")
+    session_separator: str | None = setting(
+        None, "Separator of session and turn in runs.", metavar="TEXT", shown=SEPARATOR
+    )
     session_format: str | None = setting(
         None, "Format of the sessions.", choices=SESSION_FORMATS, keeps_spelling=True, shown="recognised"
     )
@@ -220,10 +211,10 @@ class SessionOptions:
     def read(
         self, qrels: str, files: Mapping[str, str], policy: Policy, scale: float | None, threads: int
     ) -> SessionInputs:
-        """Read judgments and topics; sessions are read when they are used."""
+        """Read judgments and topics; sessions are read on demand."""
         named = columns_by_side(self.columns, SESSION_SIDES)
         of_sessions = named["sessions"]
-        # Loaded late: this is what needs NumPy.
+        # Loaded late, because it needs NumPy.
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
         from gainful.data.sessions import Sessions, SessionTopics
@@ -239,7 +230,7 @@ class SessionOptions:
         topics = None
         if self.topics is not None:
             topics = SessionTopics.of(self.topics, of_sessions)
-            of_sessions.pop("topic", None)  # it is of that table
+            of_sessions.pop("topic", None)  # a column of the topics table
 
         def parts(path: str) -> Iterator[Sessions]:
             return Sessions.read_parts(

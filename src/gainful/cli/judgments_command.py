@@ -1,4 +1,4 @@
-"""`gainful judgments`: what is in judgments, and how far two sets of them agree."""
+"""`gainful judgments`: a summary of judgments, or the agreement between two sets."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from gainful.tasks.run_questions import JudgeOptions
 @dataclass(frozen=True, kw_only=True)
 class _Runs:
     runs: tuple[str, ...] = setting(
-        (), "A run to be scored by both; may be repeated.", kind="file", flag="--run", repeatable=True
+        (), "Run to score with both sets (repeatable).", kind="file", flag="--run", repeatable=True
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
-    by_query: bool = setting(False, "Every query by itself, not only how they are spread.")
+    by_query: bool = setting(False, "Show each query, not only the distribution.")
 
 
 @help_groups.command("judgments")
@@ -34,7 +34,7 @@ class _Shown:
 @click.argument("b", type=INPUT, required=False)
 @takes(
     scored=_Runs,
-    wanted=measures_of(("nDCG@10",), rel_help="Relevant from grade G on.  [default: any grade above 0]"),
+    wanted=measures_of(("nDCG@10",), rel_help="Lowest relevant grade.  [default: any above 0]"),
     output=Output,
     shown=_Shown,
 )
@@ -50,17 +50,17 @@ def command(
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
-    """Describe the judgments A: levels, recall bases, what is odd. With B, say how far the two agree.
+    """Summarise the judgments A: levels, recall bases, oddities. With B, measure how far the two agree.
 
-    A and B are two assessors, people and a language model, old and new. On the documents that both judge: a table of
-    their grades with the per cent of each level of A, agreement exact and by distance, Cohen's kappa, Krippendorff's
-    alpha and bias, with bootstrap intervals over queries. With --run: whether the order of systems changes.
+    A and B may be two assessors, people and a language model, old and new. On the documents that both judge: a table of
+    grades with the percentage of each level of A, exact agreement and agreement by distance, Cohen's kappa,
+    Krippendorff's alpha and bias, with bootstrap intervals over queries. With --run: whether the system order changes.
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
     """
     inputs, rel, files = reading.inputs, wanted.rel, named_runs(scored.runs, reading.names)
     if not files and inputs.exclude is not None:
-        raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
+        raise UsageError("--exclude needs runs", "--run names one")
     from gainful.tasks.judgments import describe_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 

@@ -1,4 +1,4 @@
-"""The group of commands, and the one place where errors become messages and exit codes."""
+"""The command group, and the one place where errors become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gainful.errors import GainfulError, InputError, at_command_line, quietly
 from gainful.io.sources import HINT, SETTING, read_size
 from gainful.notation import printable
 
-#: The commands and their short help. Each is imported when it is run.
+#: The commands and their short help. A command is imported when it runs.
 COMMAND_GROUPS = {
     "Evaluate": {
         "eval": "Score runs against relevance judgments.",
@@ -56,18 +56,18 @@ def _limit_memory(ctx: click.Context, param: click.Parameter, size: str | None) 
         os.environ[SETTING] = size
 
 
-#: An option of every command that reads files.
+#: Added to every command that reads files.
 _MAX_MEMORY = click.Option(
     ["--max-memory"],
     metavar="SIZE",
     expose_value=False,
     callback=_limit_memory,
-    help="The most memory that what is read may take: 500MB, 8GB.  [default: three quarters of what is there]",
+    help="Memory limit for input data; 500MB, 8GB.  [default: three quarters of the memory]",
 )
 
 
 class LazyGroup(click.Group):
-    """A command group that imports only the command that is run."""
+    """A command group that imports only the command that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -106,7 +106,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
         ctx.exit()
 
 
-# The long name first: it is what hints of any click then name.
+# The long name comes first, because click's hints use the first name.
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["--help", "-h"]})
 @click.option(
     "--version",
@@ -114,23 +114,23 @@ def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Version and core in use.",
+    help="Show the version and the core in use.",
 )
 def cli() -> None:
-    """Evaluate search, retrieval and recommendation by how relevant results are.
+    """Evaluate search, RAG and recommender systems with graded relevance.
 
     \b
-    gainful demo                        make five systems to try
+    gainful demo                        create a five-system example
     gainful eval QRELS RUN -m nDCG@10   score a system
-    gainful compare QRELS RUN RUN       is the new system better?
+    gainful compare QRELS RUN RUN       test whether the new system is better
     """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command and returns its exit code.
+    """Run a command and return its exit code.
 
-    0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input (or output that cannot be
-    written, or too little memory), 70 unexpected, 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
+    0 done, 1 a requested check failed, 2 wrong usage or a missing extra, 3 bad input (or output that cannot be
+    written, or out of memory), 70 unexpected error, 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
     """
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the parent process closed it
     if sys.stdout is None:
@@ -140,17 +140,17 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        with at_command_line(), quietly():  # notices are printed
+        with at_command_line(), quietly():  # commands print notices themselves
             arguments = [*arguments[1:2], "--help"] if "help" in arguments[:1] else list(arguments)
-            # What was typed is for hints that repeat it.
+            # Some hints repeat what was typed.
             code = cli.main(arguments, prog_name="gainful", standalone_mode=False, obj=tuple(arguments))
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as closed:
-        # Completion ends like this with a code; otherwise it is click's answer to a reader who has seen enough.
+        # Completion exits with a code; otherwise click reacts to a closed pipe.
         return int(closed.code or 0) if "_GAINFUL_COMPLETE" in os.environ else 0
     except MemoryError:
-        return _print_error(InputError("the command takes more memory than there is", HINT))
+        return _print_error(InputError("out of memory", HINT))
     except click.ClickException as error:
         from gainful.cli.typed_hints import rephrase_click_error
 
@@ -160,7 +160,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_error(error: BaseException) -> int:
-    """Print an error and return its exit code."""
     if isinstance(error, click.ClickException):
         error.show()
         return 2
@@ -186,7 +185,7 @@ def _print_error(error: BaseException) -> int:
         traceback.print_exception(error)
     sys.stderr.write(
         f"unexpected {type(error).__name__}: {error}\n"
-        "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where\n"
+        "hint: this is a bug in gainful; set GAINFUL_TRACEBACK=1 to see the traceback\n"
     )
     return 70
 

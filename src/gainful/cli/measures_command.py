@@ -1,4 +1,4 @@
-"""`gainful measures`: the catalogue."""
+"""`gainful measures`: the list of available measures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gainful.render.text_formats import hanging, prose_width, write_counted
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
 
-#: Measures with the families that they belong to.
+#: Measures, each with its family.
 _Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 
 
@@ -29,7 +29,7 @@ _Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 @click.argument("text", required=False, default="")
 @takes(output=Output)
 def command(text: str, output: Output) -> None:
-    """List the measures, or those whose name, description or family contains TEXT."""
+    """List the available measures, or those whose name, description or family contains TEXT."""
     found = [
         (family, ALL_MEASURES[name])
         for family, names in ALL_FAMILIES.items()
@@ -53,7 +53,7 @@ def command(text: str, output: Output) -> None:
 
 
 def _write_list(found: _Found, short: str, out: TextIO) -> None:
-    """Two lines a measure: what it says, and how it is written."""
+    """Write two lines per measure: its description and its syntax."""
     width = max(len(measure.name) for _, measure in found)
     lines: list[str] = []
     for family, measures in groupby(found, key=lambda each: each[0]):
@@ -69,10 +69,10 @@ def _page(found: _Found, short: str) -> Page:
     columns = (
         Column("measure", get=lambda each: each[1].name),
         Column("family", get=lambda each: each[0]),
-        Column("what it says", get=lambda each: _claim(each[1])),
-        Column("written", get=lambda each: _parameters(each[1])),
+        Column("description", get=lambda each: _claim(each[1])),
+        Column("syntax", get=lambda each: _parameters(each[1])),
         Column("better", get=lambda each: each[1].better),
-        Column("over queries", get=lambda each: each[1].aggregate),
+        Column("aggregate", get=lambda each: each[1].aggregate),
     )
     return Page("measures", (Table.of(columns, found),), (short,) if short else ())
 

@@ -1,4 +1,4 @@
-"""Option classes that several commands share: measures, policy, where results go and how they look."""
+"""Option classes that several commands share: measures, policy, output and display."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 def policy_flags(command: _Command) -> _Command:
     """Add a flag for each choice of the policy, and ``--like``."""
     dialects = click.Choice(list(DIALECTS))
-    like = click.option("--like", type=dialects, help="Conventions of a tool; an explicit flag beats it.")
+    like = click.option("--like", type=dialects, help="Conventions of a tool; explicit flags win.")
     return like(flags_of(Policy)(command))
 
 
@@ -45,12 +45,12 @@ def policy_from(params: dict[str, Any]) -> Policy:
 
 
 def complete_measure(incomplete: str) -> list[str]:
-    """The names of measures that begin like this."""
+    """Return the names of measures that begin with a text."""
     return [name for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
 
 
 def measure_setting(default: str) -> str:
-    """Declare ``-m`` for a single measure; a second one is refused rather than taken instead of the first."""
+    """Declare ``-m`` for a single measure; a second one is an error, never silently preferred."""
 
     def read(texts: Sequence[str], flag: str) -> str:
         if len(texts) > 1:
@@ -59,7 +59,7 @@ def measure_setting(default: str) -> str:
 
     return setting(
         default,
-        "The measure.",
+        "Measure.",
         flag="-m --measure",
         metavar="MEASURE",
         read_all=read,
@@ -77,22 +77,22 @@ class MeasureOptions:
     rel: str | None = None
 
     def parsed(self) -> list[Measure]:
-        """The measures, or the default ones, with ``--rel`` set where it applies."""
+        """Return the measures, or the defaults, with ``--rel`` set where it applies."""
         return measures_from(self.measures or self.default, self.rel)
 
 
-_REL = "Relevant from grade G on, for every measure that takes rel and has none."
+REL = "Lowest grade that counts as relevant; for measures that take rel and set none."
 
 
-def measures_of(by_default: Sequence[str], example: str = "nDCG@10", rel_help: str = _REL) -> type[MeasureOptions]:
-    """Declare ``-m``, with the default that a command has, and ``--rel``."""
+def measures_of(by_default: Sequence[str], example: str = "nDCG@10", rel_help: str = REL) -> type[MeasureOptions]:
+    """Declare ``-m``, with a command's default measures, and ``--rel``."""
 
     @dataclass(frozen=True, kw_only=True)
     class WantedMeasures(MeasureOptions):
         default = tuple(by_default)
         measures: tuple[str, ...] = setting(
             (),
-            f"A measure such as {example}; may be repeated.",
+            f"Measure, such as {example} (repeatable).",
             flag="-m --measure",
             metavar="MEASURE",
             repeatable=True,
@@ -120,15 +120,15 @@ def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:
 
 @dataclass(frozen=True, kw_only=True)
 class Floors:
-    """The worst means allowed."""
+    """The worst means that pass."""
 
     floors: tuple[str, ...] = setting(
-        (), "Fail below a least mean, such as nDCG@10>=0.40.", flag="--floor", repeatable=True, metavar="M>=X"
+        (), "Fail below a minimum mean, such as nDCG@10>=0.40.", flag="--floor", repeatable=True, metavar="M>=X"
     )
 
 
 def floors_from(texts: tuple[str, ...], measures: Sequence[str] = ()) -> dict[str, float]:
-    """The worst means that ``--floor`` allows, by measure."""
+    """Return the worst means that ``--floor`` allows, by measure."""
     if not texts:
         return {}
     from gainful.tasks.gate import read_floors
@@ -137,7 +137,7 @@ def floors_from(texts: tuple[str, ...], measures: Sequence[str] = ()) -> dict[st
         if len(measures) == 1 and re.fullmatch(r"[\d.]+", text):
             sign = ">=" if measures_from((measures[0],), None)[0].better == "higher" else "<="
             hint = f"--floor {shlex.quote(f'{measures[0]}{sign}{text}')}"
-            raise UsageError(f"--floor: expected a measure and the worst mean it may have, found '{text}'", hint)
+            raise UsageError(f"--floor: expected a measure and its worst acceptable mean, found '{text}'", hint)
     return read_floors(texts)
 
 
@@ -150,12 +150,12 @@ class Places:
 
 @dataclass(frozen=True, kw_only=True)
 class Quiet:
-    """Notices and progress bars, or neither."""
+    """The choice to suppress notices and progress bars."""
 
-    quiet: bool = setting(False, "No notices, no progress bar.", flag="--quiet -q")
+    quiet: bool = setting(False, "Suppress notices and the progress bar.", flag="--quiet -q")
 
     def waiting(self, what: str, *, in_bytes: bool = True) -> AbstractContextManager[Progress]:
-        """A progress bar for work that is about to begin."""
+        """Return a progress bar for work that is about to begin."""
         return progress_bar(what, wanted=not self.quiet, in_bytes=in_bytes)
 
     def notify(self, notices: Iterable[str]) -> None:
@@ -172,17 +172,14 @@ class Quiet:
 class Output(Quiet):
     """The format and destination of results; files contain all conventions."""
 
-    format: str | None = setting(None, "How to write results.", choices=FORMATS, shown="table")
-    signature: bool = setting(False, "All conventions; unasked those that are not the defaults. Files have all.")
+    format: str | None = setting(None, "Output format.", choices=FORMATS, shown="table")
+    signature: bool = setting(False, "Print all conventions; by default only changes. Files contain all.")
     path: str | None = setting(
-        None, "Write a file instead; its ending chooses the format.", kind="written", flag="--output -o"
+        None, "Write to a file; its extension sets the format.", kind="written", flag="--output -o"
     )
-    caption: str | None = setting(None, "LaTeX: the same with this caption.", metavar="TEXT")
+    caption: str | None = setting(None, "LaTeX: caption of the table.", metavar="TEXT")
     label: tuple[str, ...] = setting(
-        (),
-        "MEASURE=LABEL: heading for a measure. Without =: the label of a LaTeX table.",
-        metavar="MEASURE=LABEL",
-        repeatable=True,
+        (), "Heading for a measure; without =, label of the LaTeX table.", metavar="MEASURE=LABEL", repeatable=True
     )
 
     def __post_init__(self) -> None:
@@ -192,19 +189,18 @@ class Output(Quiet):
         for name, value in (("caption", self.caption), ("label", self.table_label)):
             if value is not None and self.chosen_format != "latex":
                 raise UsageError(
-                    f"--{name}: expected a table for LaTeX, found --format {self.chosen_format}",
-                    "add --format latex or -o x.tex",
+                    f"--{name} cannot be used with --format {self.chosen_format}", "add --format latex or -o x.tex"
                 )
         _ = self.chosen_format
 
     @property
     def file(self) -> str | None:
-        """The file to write; None is standard output."""
+        """The output file; None for standard output."""
         return None if self.path == "-" else self.path
 
     @property
     def chosen_format(self) -> str:
-        """The format asked for, else the one of the file's ending."""
+        """The requested format, or the one of the file's extension."""
         return self.format or ("table" if self.file is None else format_of(self.file))
 
     @property
@@ -213,7 +209,7 @@ class Output(Quiet):
         return next((each for each in self.label if "=" not in each), None)
 
     def page_of(self, content: HasPage) -> Page:
-        """The page of results, with measures called as they were asked for or labelled."""
+        """Return the page of results, with measures named as they were typed or labelled."""
         from gainful.measures.catalog import asked_names
 
         page, context = content.page(), click.get_current_context()
@@ -226,14 +222,14 @@ class Output(Quiet):
         used: set[str] = set()
         renamed = page.renamed(names, used)
         if unknown := [name for name, _, _ in labels if ours.get(name, name) not in used]:
-            raise UsageError(f"--label: '{unknown[0]}' is not one of the measures", "a run is named by NAME=FILE")
-        if self.chosen_format == "jsonl":  # programs get our names, and theirs beside
+            raise UsageError(f"--label: unknown measure '{unknown[0]}'", "use NAME=FILE to name a run")
+        if self.chosen_format == "jsonl":  # programs get canonical names, and the typed ones separately
             return replace(page, header={**page.header, "names": names}) if names else page
         return page if self.chosen_format == "trec" else renamed
 
     @contextmanager
     def opened(self) -> Iterator[TextIO]:
-        """Open the file, which is replaced when all is written, or standard output."""
+        """Open standard output, or a file that is replaced once all is written."""
         if self.file is None:
             yield sys.stdout
             return
@@ -261,30 +257,33 @@ def shown(page: Callable[..., object], show: dict[str, Any], declared: type) -> 
     known, settings = signature(page).parameters, settings_of(declared)
     for name, value in show.items():
         if name not in known and differs(value, settings[name][0].default):
-            raise UsageError(f"{name}: has no meaning with what is shown here")
+            raise UsageError(f"{name} does not apply to this result")
     return {name: value for name, value in show.items() if name in known}
 
 
 def check_written(path: str, option: str, inputs: Sequence[str] = ()) -> None:
-    """Refuse a file that cannot be written, or is read by the command: one of its arguments or ``inputs``."""
+    """Reject a file that cannot be written or that the command reads (an argument or one of ``inputs``)."""
     for source in (*inputs, *input_files()):
         if os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
-            raise UsageError(f"{option}: expected a file of its own, found {path}, which is read")
+            raise UsageError(f"{option}: {path} is also an input file")
     folder = os.path.dirname(path) or "."
     if "://" not in path and not os.path.isdir(folder):
-        raise InputError(f"{path}: cannot be written (there is no folder {folder})")
+        raise InputError(f"{path}: cannot be written (folder {folder} does not exist)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FigureOutput(Output):
-    """The destination of results, and of a figure if one is wanted."""
+    """The destination of results and of an optional figure."""
 
-    figure: str | None = setting(None, "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).", kind="written")
+    figure: str | None = setting(None, "Also save a figure (.svg, .png or .pdf); needs gainful[plot].", kind="written")
     figure_size: str | None = setting(
-        None, "1 or 2 columns of a paper, or a slide.", choices=["1", "2", "slide"], shown="1, with several charts 2"
+        None,
+        "Figure width in paper columns (1, 2), or slide.",
+        choices=["1", "2", "slide"],
+        shown="1; 2 for several charts",
     )
-    no_title: bool = setting(False, "Titles are not in the figure: a caption has them.")
-    no_signature: bool = setting(False, "The conventions are not in the figure: a caption has them.")
+    no_title: bool = setting(False, "Omit titles from the figure; for use with a caption.")
+    no_signature: bool = setting(False, "Omit conventions from the figure; for use with a caption.")
 
     def __post_init__(self) -> None:
         """Reject an unwritable figure before the work begins."""
@@ -294,22 +293,17 @@ class FigureOutput(Output):
 
             check_written(self.figure, "--figure")
             if self.file is not None and os.path.realpath(self.file) == os.path.realpath(self.figure):
-                raise UsageError(f"--figure: {self.figure} is also the file of --output", "name two files")
+                raise UsageError(f"--figure: {self.figure} is also the --output file", "use two file names")
             check_path(self.figure)
             return
         for name in ("figure-size", "no-title", "no-signature"):
             if getattr(self, name.replace("-", "_")):
-                raise UsageError(f"--{name}: expected a figure, found none", "--figure out.pdf draws one")
+                raise UsageError(f"--{name} needs --figure", "for example --figure out.pdf")
 
     def show(
-        self,
-        content: HasPage,
-        notices: Sequence[str] = (),
-        *,
-        detail: bool = False,
-        drawn: HasPage | None = None,
+        self, content: HasPage, notices: Sequence[str] = (), *, detail: bool = False, drawn: HasPage | None = None
     ) -> None:
-        """Draw the charts of a command's results, or others, write the results, then print the notices."""
+        """Write the results and print the notices; also save a figure of their charts, or of ``drawn``."""
         if self.figure is not None:
             from gainful.io.atomic import write_bytes
             from gainful.render.figure import ending_of, figure_bytes, for_caption

@@ -1,4 +1,4 @@
-"""`gainful power`: what a number of queries can show, and how many are needed."""
+"""`gainful power`: detectable differences, and queries needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from gainful.tasks.score_questions import PowerOptions
 
 @score_command("power", PowerOptions, "assess_power", default=("nDCG@10",), waiting="planning")
 def command() -> None:
-    """Say which difference a number of queries can detect, and how many queries a difference needs.
+    """Estimate the differences that a number of queries can detect, and the queries that a difference needs.
 
-    For two systems by the paired t test, for several by analysis of variance and Tukey's HSD; from the scores of RUNS
-    judged by QRELS, from scores that exist, or from --sd alone. There is no power of the difference that was found
-    ("observed power"): it is the p in other words, and says nothing new. Ask for a difference that would matter.
+    Two systems: paired t test. Several: analysis of variance and Tukey's HSD. Variances come from the scores of RUNS
+    judged by QRELS, from existing scores (--from), or from --sd alone. The power of the observed difference ("observed
+    power") is not offered: it only restates p. Choose a difference that would matter.
 
     Example: gainful power qrels.txt bm25.run dense.run -m nDCG@10 --difference 0.05,0.02
 

@@ -1,4 +1,4 @@
-"""A progress bar for work that takes longer than two seconds."""
+"""A progress bar for work that takes more than two seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATIENCE = 2.0
 
 @contextmanager
 def progress_bar(what: str, wanted: bool = True, in_bytes: bool = True) -> Iterator[Progress]:
-    """Show how many bytes are read (or steps are done), on a terminal's standard error, once the wait gets long."""
+    """Show the bytes read (or steps done) on a terminal's standard error, once the wait gets long."""
     wanted, started = wanted and sys.stderr.isatty(), time.monotonic()
 
     def report(done: int, total: int) -> None:
@@ -37,5 +37,5 @@ def progress_bar(what: str, wanted: bool = True, in_bytes: bool = True) -> Itera
         bars[0].update(bars[0].task_ids[0], completed=done, total=max(total, 1))
 
     bars: list[Bar] = []
-    with ExitStack() as shown, reporting_to(Progress(report)) as told:
-        yield told
+    with ExitStack() as shown, reporting_to(Progress(report)) as progressing:
+        yield progressing

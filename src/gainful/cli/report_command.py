@@ -1,4 +1,4 @@
-"""`gainful report`: one page that people open in a browser."""
+"""`gainful report`: an interactive HTML report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gainful.tasks.run_questions import ReportOptions
 
 @dataclass(frozen=True, kw_only=True)
 class _PageOutput(Quiet):
-    output: str = setting("report.html", "The page to write.", kind="written", flag="--output -o")
+    output: str = setting("report.html", "Page to write.", kind="written", flag="--output -o")
     opens: bool = setting(False, "Open the page in a browser.", flag="--open")
 
 
@@ -43,10 +43,10 @@ def command(
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
-    """Write one page about RUNS (or --sessions) judged by QRELS that a browser opens: a file that needs nothing else.
+    """Write an interactive report about RUNS (or --sessions) judged by QRELS: one HTML file without dependencies.
 
-    It says who is better and how surely, and lets its reader ask: what if highly relevant counted ten times, what if
-    users were impatient, which queries decide it, what did the systems show for this one?
+    It states which system is better and with what certainty. Readers can change its assumptions (highly relevant
+    documents count ten times as much, users are impatient), find the queries that decide, and see each query's results.
 
     Example: gainful report qrels.txt bm25.run dense.run.gz -o report.html
 
@@ -55,9 +55,7 @@ def command(
     Example: gainful report qrels.txt old.jsonl new.jsonl --sessions
     """
     if not runs:
-        raise UsageError(
-            "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
-        )
+        raise UsageError("report needs judgments and at least one run", "gainful report QRELS RUNS...")
     asked: dict[str, Any] = given(ReportOptions, params)
     documents = asked.get("documents")
     check_written(page.output, "--output")
@@ -76,7 +74,7 @@ def command(
             asked["documents"] = DocumentTitles(documents, reading.inputs.columns["documents"])
         make, systems = report, read.runs
     else:
-        refuse((*settings_of(QueryOptions), "documents"), "has no meaning with --sessions")
+        refuse((*settings_of(QueryOptions), "documents"), "cannot be used with --sessions")
         read = sessions.inputs(reading, qrels, runs)
         asked["judged_by"] = sessions.judged_by
         make, systems = report_sessions, read.sessions
@@ -84,10 +82,10 @@ def command(
     from gainful.render.text_formats import hanging, prose_width
 
     measures = wanted.parsed() if wanted.measures or sessions is None else None
-    with page.waiting("making the page", in_bytes=False):
-        made = make(read.judged, systems, measures, **asked)
-    made.save(page.output)
+    with page.waiting("writing the report", in_bytes=False):
+        built = make(read.judged, systems, measures, **asked)
+    built.save(page.output)
     if not page.quiet:
-        click.echo("\n".join(hanging(f"Wrote {page.output}: {made.data.title}", prose_width(sys.stdout))))
+        click.echo("\n".join(hanging(f"Wrote {page.output}: {built.data.title}", prose_width(sys.stdout))))
     no_browser = ["no browser was found to open the page"] if page.opens and not show(page.output) else []
-    page.notify([*made.notices, *no_browser])
+    page.notify([*built.notices, *no_browser])

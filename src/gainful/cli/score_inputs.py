@@ -1,4 +1,4 @@
-"""Scores for the commands that compare systems: of runs or sessions that are scored, or read from files."""
+"""Scores for commands that compare systems: computed from runs or sessions, or read from files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.flags import INPUT, flags_of, given, made_of, refuse, takes
-from gainful.cli.inputs import (
-    CollectionOptions,
-    InputOptions,
-    SessionInputs,
-    SessionOptions,
-)
+from gainful.cli.flags import INPUT, flags_of, given, options_object, refuse, takes
+from gainful.cli.inputs import CollectionOptions, InputOptions, SessionInputs, SessionOptions
 from gainful.cli.options import FigureOutput, MeasureOptions, Places, Quiet, measures_of
 from gainful.data.collection import named_runs, named_systems, runs_apart
 from gainful.errors import UsageError
@@ -29,73 +24,72 @@ if TYPE_CHECKING:
     from gainful.evaluation.score_matrix import Better
     from gainful.evaluation.scores import Scores
 
-#: The parameters that say how judgments and runs are read.
+#: Options for reading judgments and runs.
 _OF_RUNS = (*settings_of(InputOptions), "like", *settings_of(Policy), "scale", "names", "rel")
 _OF_SCORES = ("rows", "better")
-_READS_SCORES = "--from FILE reads scores that exist"
+_READS_SCORES = "--from FILE reads existing scores"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreFiles:
-    """Files of existing scores, and how they are read."""
+    """Files of existing scores, and their layout."""
 
     score_files: tuple[str, ...] = setting(
         (),
-        "Scores that exist, instead of QRELS and RUNS: what eval --by-query or sessions --by-session writes "
-        "as jsonl or csv, or a table of queries and systems; may be repeated.",
+        "Existing scores instead of QRELS and RUNS; from eval --by-query or sessions --by-session as jsonl or csv, "
+        "or a table of queries and systems (repeatable).",
         kind="file",
         flag="--from",
         repeatable=True,
     )
     rows: str | None = setting(
-        None, "--from: what the rows of a table are.", choices=["queries", "systems"], shown="found from ids, and said"
+        None,
+        "--from table: rows are queries or systems.",
+        choices=["queries", "systems"],
+        shown="inferred from IDs, with a note",
     )
     better: Better | None = setting(
         None,
-        "--from: which values are better.",
+        "--from: higher or lower values are better.",
         choices=["higher", "lower"],
-        shown="what the measure says, else higher",
+        shown="the measure's direction, else higher",
     )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoreOptions(CollectionOptions, ScoreFiles):
-    """Judgments and runs to score, or files of scores, and how they are read."""
+    """Judgments and runs to score, or files of existing scores."""
 
     qrels_and_runs: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All files that are going to be read."""
+        """All files to read."""
         return (*self.qrels_and_runs, *self.score_files)
 
     def found(
         self, wanted: MeasureOptions, noticed: Quiet, queries: Queries | None = None, *, repeats: bool = False
     ) -> Scores | None:
-        """Compute or read the scores of the queries wanted; None where no files are named. ``repeats``: a system may
-        have several runs."""
+        """Compute or read scores, limited to ``queries``; None if no files are named. ``repeats`` allows several runs
+        per system."""
         if not self.files:
-            refuse((*_OF_RUNS, *_OF_SCORES, "measures"), "has no meaning where no scores are read")
+            refuse((*_OF_RUNS, *_OF_SCORES, "measures"), "needs scores: QRELS and RUNS, or --from")
             return None
         if self.score_files:
             if self.qrels_and_runs:
-                raise UsageError(
-                    f"--from: expected it instead of judgments and runs, found both: {self.qrels_and_runs[0]}"
-                )
-            refuse(_OF_RUNS, "has no meaning with --from, where scores exist already")
+                raise UsageError(f"--from cannot be combined with judgments and runs ({self.qrels_and_runs[0]})")
+            refuse(_OF_RUNS, "cannot be used with --from")
             from gainful.evaluation.scores import Scores
 
             how: Any = {"measures": wanted.measures, "rows": self.rows, "better": self.better, "queries": queries}
             return Scores.read(*self.score_files, **how)
-        refuse(_OF_SCORES, "has no meaning without --from")
+        refuse(_OF_SCORES, "needs --from")
         if len(self.qrels_and_runs) < 2:
-            raise UsageError(
-                f"expected judgments and runs, or --from, found only {self.qrels_and_runs[0]}", _READS_SCORES
-            )
+            raise UsageError(f"no runs besides the judgments {self.qrels_and_runs[0]}", _READS_SCORES)
         qrels, *runs = self.qrels_and_runs
         files, runs_of = runs_apart((named_systems if repeats else named_runs)(runs, self.names))
         collection = self.started(qrels, files)
-        # Loaded late, as is all that needs NumPy: by now the core is reading.
+        # Loaded late, like everything that needs NumPy: the core is already reading.
         measures = wanted.parsed()
         collection.opened()
         from gainful.evaluation.evaluate import evaluate_runs
@@ -104,20 +98,16 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
 
         with noticed.waiting("reading runs"):
             found = evaluate_runs(
-                collection.judged,
-                collection.runs,
-                measures,
-                queries=queries,
-                threads=collection.threads,
+                collection.judged, collection.runs, measures, queries=queries, threads=collection.threads
             )
         evaluations = Evaluations(found)
         scores = Scores.of(evaluations, measures).with_repeats(runs_of)
         return replace(scores, files=self.qrels_and_runs, notices=(*evaluations.notices, *scores.notices))
 
     def require(self, found: Scores | None) -> Scores:
-        """Return the scores, of which there have to be some."""
+        """Return the scores; raise UsageError if there are none."""
         if found is None:
-            raise UsageError("expected judgments and runs, or --from, found none", _READS_SCORES)
+            raise UsageError("no judgments and runs were given", _READS_SCORES)
         return found
 
 
@@ -127,9 +117,9 @@ scores_argument = click.argument("qrels_and_runs", type=INPUT, nargs=-1, metavar
 def score_command(
     name: str, asks: type, function: str, *, default: Sequence[str], waiting: str
 ) -> Callable[[Callable[[], None]], click.Command]:
-    """A command that asks one question of scores: reads or computes them, calls the public function, shows the answer.
+    """Declare a command that answers one question about scores with a public function of gainful.
 
-    ``asks`` declares the options of that ``function`` of gainful, ``default`` are the measures unless named.
+    ``asks`` declares the options of ``function``; ``default`` lists the default measures.
     """
 
     def decorate(described: Callable[[], None]) -> click.Command:
@@ -160,24 +150,24 @@ _NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "excl
 
 @dataclass(frozen=True, kw_only=True)
 class _AreSessions:
-    sessions: bool = setting(False, "What follows QRELS are SESSIONS, as `gainful sessions` reads them.")
+    sessions: bool = setting(False, "Treat the files after QRELS as session logs.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SessionReading(SessionOptions, _AreSessions):
-    """How sessions are read by commands that also take runs."""
+    """Session options of commands that also take runs."""
 
     @classmethod
     def taken_from(cls, params: dict[str, Any]) -> SessionReading | None:
-        """Take the options of sessions out of a command's parameters; None where no sessions are read."""
-        asked = made_of(cls, dict(params))
+        """Take the session options out of a command's parameters; None without --sessions."""
+        asked = options_object(cls, dict(params))
         for name in settings_of(cls):
             del params[name]
         if not asked.sessions:
-            refuse(settings_of(SessionOptions), "has no meaning without --sessions")
+            refuse(settings_of(SessionOptions), "needs --sessions")
             return None
-        refuse(_NOT_SESSIONS, "has no meaning with --sessions")
-        params["columns"] = ""  # its roles are those of sessions
+        refuse(_NOT_SESSIONS, "cannot be used with --sessions")
+        params["columns"] = ""  # these roles apply to sessions
         return asked
 
     def inputs(self, reading: CollectionOptions, qrels: str, files: Sequence[str]) -> SessionInputs:

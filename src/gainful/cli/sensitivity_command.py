@@ -1,4 +1,4 @@
-"""`gainful sensitivity`: whether other gains, discounts and depths would change the order of systems."""
+"""`gainful sensitivity`: whether other gains, discounts or depths change the ranking of systems."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def command(
     reading: CollectionOptions,
     **params: Any,
 ) -> None:
-    """Ask whether other gains, discounts and depths would change the order of RUNS (or --sessions) judged by QRELS.
+    """Test whether gains, discounts or depth change the ranking of RUNS (or --sessions) judged by QRELS.
 
-    Every combination is evaluated: who wins where, what changes the winner, and how alike the orders are (Kendall's
-    tau). What -m sets, as in nDCG(gain=exp2)@20, stays.
+    Evaluates every combination and reports who wins where, what changes the winner, and how similar the rankings are
+    (Kendall's tau). Parameters set with -m, as in nDCG(gain=exp2)@20, stay fixed.
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run --gain flat,tenfold --at 10,100
 
@@ -58,7 +58,7 @@ def command(
         wanted, read = given(SensitivityOptions, params), reading.opened(qrels, runs)
         ask = partial(gainful.assess_sensitivity, read.judged, read.runs, measure=of.measure, threads=read.threads)
     else:
-        refuse(("discount", "scenario", "scenarios"), "has no meaning with --sessions")
+        refuse(("discount", "scenario", "scenarios"), "cannot be used with --sessions")
         wanted, of_sessions = given(SessionSensitivityOptions, params), sessions.inputs(reading, qrels, runs)
         wanted |= {"topics": of_sessions.topics, "judged_by": sessions.judged_by, "threads": reading.threads}
         wanted["measure"] = "nsDCG" if of.measure == "nDCG" else of.measure

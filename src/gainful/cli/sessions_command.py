@@ -1,4 +1,4 @@
-"""`gainful sessions`: whole sessions scored, their queries by position, their curves, and what users said of them."""
+"""`gainful sessions`: scores of multi-query sessions, positions of queries, curves and user ratings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gainful.notation import printable
 from gainful.question import setting
 from gainful.tasks.run_questions import SESSION_CURVES, SessionStudyOptions
 
-_CURVES = {**SESSION_CURVES, "cost": "gain by what it cost (--cost-query, --cost-document)"}
+_CURVES = {**SESSION_CURVES, "cost": "gain by cost (--cost-query, --cost-document)"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown(Places):
-    by_session: bool = setting(False, "Every session's value, too.")
-    baseline: str | None = setting(None, "Add every run's difference to this one.", metavar="RUN")
-    ratings: str | None = setting(None, "A table with a header, one row a session: what users said.", kind="file")
+    by_session: bool = setting(False, "Also print per-session values.")
+    baseline: str | None = setting(None, "Add each run's difference from this run.", metavar="RUN")
+    ratings: str | None = setting(None, "Table of user ratings; one row per session, with a header.", kind="file")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,7 +37,8 @@ class _Reading(Work, PolicyOptions, SessionOptions):
     )
     columns: str = setting(
         "",
-        "What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in judgments.",
+        "Column names in headers; roles: session, query (its number), rank, document, topic and so on; "
+        "qrels.query=... applies to judgments.",
         metavar="ROLE=NAME,...",
     )
     grades: str | None = GRADES
@@ -52,7 +53,7 @@ class _Reading(Work, PolicyOptions, SessionOptions):
     is_flag=False,
     flag_value="average",
     type=click.Choice(list(_CURVES)),
-    help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _CURVES.items()) + ".",
+    help="Session curves; " + "; ".join(f"{name}: {about}" for name, about in _CURVES.items()) + ".",
 )
 @flags_of(SessionStudyOptions)
 @takes(shown=_Shown, output=FigureOutput, reading=_Reading)
@@ -66,23 +67,23 @@ def command(
     reading: _Reading,
     **params: Any,
 ) -> None:
-    """Score whole SESSIONS, one file a system, against the judgments QRELS.
+    """Score multi-query SESSIONS, one file per system, against the judgments QRELS.
 
-    Sessions are JSON lines (one session with its queries and their results), a table with a header (session, query
-    number, rank, document), a log (user or session, time, query text, documents) as CSV, TSV or JSON lines, a run whose
-    query ids are session and turn, or TREC's session log; judgments as those of `gainful eval`, by topic, session,
-    query or query text. Where sessions name their system, each system has a row.
+    Sessions are JSON lines (one session with its queries and results), a table with a header (session, query number,
+    rank, document), a log (user or session, time, query text, documents) as CSV, TSV or JSON lines, a run whose query
+    IDs are session and turn, or TREC's session log. Judgments are read as by `gainful eval`, per topic, session, query
+    or query text. If sessions name their system, each system gets a row.
 
     Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
     """
     asked = given(SessionStudyOptions, params)
     rating, ratings = asked.get("rating"), None
     if shown.ratings is not None and rating is None:
-        raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
-    # A figure is one of curves.
+        raise UsageError("--ratings needs --rating", "--rating COLUMN names the column to correlate")
+    # Figures always show curves.
     curves = curves or (None if output.figure is None else "average")
     files, threads = named_runs(sessions, reading.names), reading.threads or default_threads()
-    SessionStudyOptions(qrels, files, curves=curves, **asked)  # refuses what has no meaning before anything is read
+    SessionStudyOptions(qrels, files, curves=curves, **asked)  # rejects invalid combinations before anything is read
     chosen = wanted.parsed()
     inputs = reading.read(qrels, files, reading.policy, reading.scale, threads)
     if shown.ratings is not None:
@@ -108,7 +109,7 @@ def command(
     for name in reading.names:
         if name not in [*names, *study.left_out]:
             raise UsageError(
-                f"--name: {files[name]} names its systems itself, '{name}' is none of them",
-                f"there are {', '.join(map(printable, names))}",
+                f"--name: '{name}' is not one of the systems that {files[name]} names",
+                f"the systems are {', '.join(map(printable, names))}",
             )
     output.show(study.report(shown.by_session, shown.places, shown.baseline), study.notices)

@@ -1,4 +1,4 @@
-"""`--engine spark`: runs and judgments that Spark reads, and scores that it writes."""
+"""`--engine spark`: runs and judgments read by Spark, and scores written by Spark."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from gainful.measures.base import Measure
 
 _JAVA = "install Java 17 or later (Debian, Ubuntu: apt install openjdk-17-jre-headless), or set JAVA_HOME"
-#: One of these is in the environment where Spark is set up, or has started us.
+#: Any of these in the environment shows that Spark is configured or has started this process.
 _SET_UP = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_REMOTE")
-#: What Spark reads by the ending of a path; folders and patterns without any are parquet.
+#: Spark's reader by file extension; folders and patterns without an extension are parquet.
 _READERS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json"}
 
 
@@ -33,11 +33,11 @@ def evaluate_on_spark(
     written_to: str | None,
     queries: Queries | None,
 ) -> dict[str, Evaluation]:
-    """The evaluations of runs; Spark writes the values of all queries to a folder, if one is named."""
+    """Evaluate runs on Spark, which also writes per-query values to the folder ``written_to``, if given."""
     inputs = reading.inputs
     for name, given in (("exclude", inputs.exclude), ("feature", inputs.features)):
         if given is not None:
-            raise UsageError(f"--{name}: not with --engine spark")
+            raise UsageError(f"--{name} cannot be used with --engine spark")
     try:
         from pyspark.sql import SparkSession
 
@@ -46,11 +46,11 @@ def evaluate_on_spark(
         hint = f"pip install 'gainful[spark]'; {_JAVA}"
         raise MissingExtraError("--engine spark needs the packages pyspark and pyarrow", hint) from error
     session = _session(SparkSession, master)
-    # Judgments that Spark reads, or those of a file here in any other format.
+    # Read local judgments in a format that Spark cannot read.
     if os.path.isfile(qrels) and _reader(qrels, inputs.qrels) is None:
         judgments = inputs.read_qrels(qrels, scale=reading.scale)
     elif reading.scale is not None:
-        raise UsageError("--scale: with --engine spark for judgments in a file of this machine")
+        raise UsageError("--scale cannot be used with judgments read by Spark")
     else:
         judgments = _read(session, qrels, inputs.qrels, run=False)
     columns = {f"run.{role}": name for role, name in inputs.run.columns.items()}
@@ -64,7 +64,7 @@ def evaluate_on_spark(
         if written_to is not None:
             try:
                 evaluation.by_query.write.mode("error" if len(found) == 1 else "append").parquet(written_to)
-            except Exception as error:  # Spark has its own
+            except Exception as error:  # Spark raises exceptions of its own
                 raise InputError(f"{written_to}: cannot be written by Spark ({_first_line(error)})") from error
         evaluation.unpersist()
     return found
@@ -72,15 +72,15 @@ def evaluate_on_spark(
 
 def _session(builder: Any, master: str | None) -> Any:
     how = builder.builder.appName("gainful")
-    # Without a master Spark is local, too, unless it is set up otherwise.
+    # Without a master, Spark runs locally unless it is configured otherwise.
     is_local = os.environ.keys().isdisjoint(_SET_UP) if master is None else master.startswith("local")
     if is_local:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its workers are of this Python
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers use this Python
     if master is not None:
         how = how.remote(master) if master.startswith("sc://") else how.master(master)
     try:
         return how.getOrCreate()
-    except Exception as error:  # of Spark, of its gateway to Java, of the network
+    except Exception as error:  # from Spark, its Java gateway or the network
         if "JAVA_GATEWAY_EXITED" in str(error) or isinstance(error, FileNotFoundError):
             raise InputError("--engine spark: Java could not be started", _JAVA) from error
         hint = "--master names the cluster, such as local[4]"
@@ -88,7 +88,7 @@ def _session(builder: Any, master: str | None) -> Any:
 
 
 def _reader(path: str, how: Reading) -> str | None:
-    """The ending of what Spark is to read; None of what it does not."""
+    """Return the extension if Spark reads the file, else None."""
     stem = path.rstrip("/").removesuffix(".gz").removesuffix(".zst")
     ending = os.path.splitext(stem)[1].lower() if how.format is None else f".{how.format}"
     return ending if ending in _READERS else None
@@ -99,22 +99,19 @@ def _read(session: Any, path: str, how: Reading, *, run: bool) -> Any:
 
     ending = _reader(path, how)
     if path == "-":
-        raise UsageError("-: standard input is not what Spark reads", "without --engine spark it is read")
+        raise UsageError("-: Spark cannot read standard input", "leave out --engine spark")
     if ending is None and os.path.isfile(path):
-        raise InputError(
-            f"{path}: expected parquet, CSV or JSON, which Spark reads, found another format",
-            "without --engine spark all formats are read",
-        )
+        raise InputError(f"{path}: Spark reads only parquet, CSV or JSON", "leave out --engine spark for other formats")
     kind = _READERS[ending or ".parquet"]
     options = {"header": "true", "sep": "\t" if ending == ".tsv" else ","} if kind == "csv" else {}
     try:
         frame = session.read.format(kind).options(**options).load(path)
         names = frame.columns
-    except Exception as error:  # Spark has its own
+    except Exception as error:  # Spark raises exceptions of its own
         raise InputError(f"{path}: cannot be read by Spark ({_first_line(error)})") from error
     if kind != "csv":
         return frame
-    # All of it is text: ids keep their zeros, and what is no number becomes null, which is refused.
+    # Read text, so that IDs keep leading zeros; invalid numbers become null, which is rejected later.
     roles = find_roles(names, how.columns, run=run, where=path)
     numbers = {names[at] for role, at in roles.items() if role in ("grade", "score", "rank")}
     number = "try_cast(`{0}` AS DOUBLE) AS `{0}`"

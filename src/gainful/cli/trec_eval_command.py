@@ -11,21 +11,21 @@ from gainful.errors import UsageError
 
 
 class PassingCommand(click.Command):
-    """A command that leaves all its arguments alone: another tool's options are not click's."""
+    """A command that leaves all arguments to another tool's parser."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.params["arguments"] = tuple(args)
         return []
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its options are listed by ``-h``."""
+        """Write nothing: ``-h`` lists the options."""
 
 
 @click.command("trec_eval", cls=PassingCommand)
 def command(arguments: tuple[str, ...]) -> int:
-    """Evaluate as trec_eval does: the same options, the same lines, the same return codes.
+    """Replace trec_eval: the same options, output lines and return codes.
 
-    `gainful trec_eval -h` lists the options; `--link DIR` writes an executable `trec_eval` into the folder DIR.
+    `gainful trec_eval -h` lists the options; `--link DIR` writes an executable `trec_eval` to the folder DIR.
 
     Example: gainful trec_eval -q -m ndcg_cut.10 -m map qrels.txt bm25.run
     """

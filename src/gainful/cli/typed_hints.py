@@ -1,4 +1,4 @@
-"""What people type, and what they mean: words of other tools, with what there is here."""
+"""Hints for options, values and commands that other tools use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from gainful.errors import UsageError
 from gainful.notation import nearest
 
-#: Options by the names that they have elsewhere.
+#: Options by their names in other tools.
 _SAME: Mapping[str, str] = {
     "--metric --metrics --measures": "--measure",
     "--names --label --labels": "--name",
@@ -28,9 +28,9 @@ _SAME: Mapping[str, str] = {
     "--segment --segments --group --groups --group-by": "--by",
 }
 _UNKNOWN = re.compile(r"No such command .(.*?).(?=$|\. )")
-_DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"
-#: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option;
-#: FLOOR the same with a floor.
+_DRAWING = "gainful curves QRELS RUN --figure FILE plots gain by rank; compare and sessions also take --figure"
+#: Options that do not exist here, with hints. FILES is replaced by what was typed without the option; FLOOR also adds
+#: a floor.
 _INSTEAD: Mapping[str, str] = {
     "--latex --tex": "--format latex",
     "--json --jsonl": "--format jsonl",
@@ -40,25 +40,25 @@ _INSTEAD: Mapping[str, str] = {
     "--plot --chart --figure": _DRAWING,
     "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
     "tests whether systems differ",
-    "--unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades, and says "
-    "what other tools compute for it; --figure FILE draws it",
+    "--unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades and shows "
+    "other tools' results for it; --figure FILE plots it",
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
-    "--confidence --confidence-level": "--alpha 0.05 is a confidence of 95%",
-    "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
-    "--verbose -v --debug": "--detail shows more where a command has it; notices are printed unless --quiet is given",
-    "--bounds": "what unjudged documents could add is not computed; gate init --judged-drop says how many there may be",
-    "--by --segment --segments --group --groups --group-by": "--queries FILE gives groups of queries where a command "
-    "has it; eval, compare, curves and gate init show them --by COLUMN",
+    "--confidence --confidence-level": "--alpha 0.05 gives 95% confidence",
+    "-c": "queries without results count as 0 unless --missing skip; gainful trec_eval takes trec_eval's options",
+    "--verbose -v --debug": "--detail shows more in some commands; notices are printed unless --quiet is given",
+    "--bounds": "bounds for unjudged documents are not computed; gate init --judged-drop limits their number",
+    "--by --segment --segments --group --groups --group-by": "--queries FILE reads groups of queries; eval, compare, "
+    "curves and gate init show them with --by COLUMN",
     "--min --fail-under --min-score --threshold": "gainful eval FLOOR",
-    "--floor": "gainful eval and gate init have it",
+    "--floor": "only gainful eval and gainful gate init take --floor",
     "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
 }
-_TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"
-#: Values of options, and what is meant.
+_TREC_EVAL_ONLY = "--like knows versions of trec_eval only; gainful explain MEASURE --detail lists other tools"
+#: Hints for values of options.
 _VALUES: Mapping[str, Mapping[str, str]] = {
     "--format": {
         "tex": "--format latex",
-        "json": "--format jsonl, a JSON object a line",
+        "json": "--format jsonl, one JSON object per line",
         "md": "--format markdown",
         "tsv excel xlsx xls": "--format csv",
         "text txt plain": "--format table",
@@ -70,14 +70,14 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
         "anova two-way-anova": "--procedure anova",
         "tukey hsd tukey-hsd": "--procedure tukey",
         "friedman nemenyi conover": "--procedure friedman",
-        "mannwhitney mann_whitney u-test ranksum": "--test mann-whitney, of unpaired sessions",
+        "mannwhitney mann_whitney u-test ranksum": "--test mann-whitney, for unpaired sessions",
     },
     "--like": {
-        "trec_eval treceval trec": "--like trec_eval-9, or trec_eval-10 as its newest version does",
+        "trec_eval treceval trec": "--like trec_eval-9, or trec_eval-10 for the newest version",
         "ranx ir_measures ir-measures pytrec_eval sklearn beir mteb": _TREC_EVAL_ONLY,
     },
 }
-#: Commands by what they are called elsewhere.
+#: Commands by their names in other tools.
 _COMMANDS: Mapping[str, str] = {
     "evaluate score run metrics": "eval",
     "test ttest significance stats diff": "compare",
@@ -91,38 +91,38 @@ _COMMANDS: Mapping[str, str] = {
 
 
 def _meant(table: Mapping[str, str], typed: str) -> str | None:
-    """What stands in a table for a word of one of its keys."""
+    """Look up a word in a table whose keys are lists of words."""
     return table.get(_words(table, typed))
 
 
 def _words(table: Mapping[str, str], typed: str) -> str:
-    """The words of a table, in one text, that a word is among."""
+    """Return the table's key that contains a word."""
     return next((words for words in table if typed in words.split()), "")
 
 
 def unknown_command(arguments: Sequence[str], commands: Iterable[str]) -> Exception:
-    """What is said of a first word that is no command: it may be a file, or what others call a command."""
+    """Return the error for an unknown command, which may be a file or another tool's name of a command."""
     typed = arguments[0]
     if os.path.exists(typed):
-        return UsageError(f"no command '{typed}', but a file of that name", f"gainful eval {' '.join(arguments)}")
+        return UsageError(f"'{typed}' is a file, not a command", f"gainful eval {' '.join(arguments)}")
     if meant := _meant(_COMMANDS, typed):
         return UsageError(f"no command '{typed}'", f"gainful {' '.join([meant, *arguments[1:]])}")
-    return UsageError(f"no command '{typed}'", nearest(typed, commands) or "gainful --help lists them")
+    return UsageError(f"no command '{typed}'", nearest(typed, commands) or "gainful --help lists all commands")
 
 
 def rephrase_click_error(error: click.ClickException, arguments: Sequence[str]) -> Exception:
-    """The same error as ours are, with what somebody meant if an option or its value is a word of other tools."""
+    """Rephrase a click error in our style, with a hint if an option or value is known from other tools."""
     if not isinstance(error, click.UsageError) or type(error).__name__ == "NoArgsIsHelpError":
-        return error  # the second has the help as its message, and not every click knows it
+        return error  # the second carries the help text, and older versions of click lack the class
     if isinstance(error, click.NoSuchOption):
         has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
-        # Grades are whole numbers, least means are not.
+        # Grades are whole numbers; floors of means are not.
         is_score = error.option_name == "--threshold" and "." in (_value_of("--threshold", arguments) or "")
         ours = None if is_score else _meant(_SAME, error.option_name)
         if ours in has:
-            return UsageError(f"no option {error.option_name}", f"it is {ours}")
+            return UsageError(f"no option {error.option_name}", f"use {ours}")
         hint = _meant(_INSTEAD, error.option_name)
-        if hint and not ("FILES" in hint and "papers" in arguments[:1]):  # whose files are options
+        if hint and not ("FILES" in hint and "papers" in arguments[:1]):  # papers takes files as options
             typed = " ".join(_without_flags(arguments, _words(_INSTEAD, error.option_name)))
             hint = hint.replace("FLOOR", _floor_of(arguments, error.option_name))
             return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))
@@ -135,27 +135,27 @@ def rephrase_click_error(error: click.ClickException, arguments: Sequence[str]) 
             return refusal
     message, near = error.format_message().removesuffix("."), None
     if error.ctx and isinstance(error.ctx.command, click.Group) and (unknown := _UNKNOWN.match(message)):
-        message = unknown[0]  # newer versions of click go on with commands that are close
+        message = unknown[0]  # newer versions of click append similar commands
         near = nearest(unknown[1], error.ctx.command.list_commands(error.ctx))
     return UsageError(message, _gate_of_files(arguments) or near or _way_on(error))
 
 
 def _floor_of(arguments: Sequence[str], option: str) -> str:
-    """What was typed for `eval` with the least mean as --floor has it."""
+    """Rewrite the typed arguments as an `eval` command with --floor."""
     measure = _value_of("-m", arguments) or _value_of("--measure", arguments) or "R@5"
     files = without_options(arguments[1:], [option]) if arguments[0] == "eval" else ["QRELS", "RUN"]
     return f"{shlex.join(files)} --floor {shlex.quote(f'{measure}>={_value_of(option, arguments)}')}"
 
 
 def _bad_value(param: click.Option, value: str) -> UsageError | None:
-    """What is said of a value that an option does not take: what is meant, or what it takes, if that can be listed."""
+    """Return the error for an invalid value: a hint for a known word, else the valid values if they can be listed."""
     flag, kind = param.opts[0], param.type
     if hint := _meant(_VALUES.get(flag, {}), value.lower()):
-        return UsageError(f"{flag}: no '{value}'", hint)
+        return UsageError(f"{flag}: unknown value '{value}'", hint)
     if isinstance(kind, click.Choice):
         choices, hint = [*map(str, kind.choices)], None
-        if isinstance(param.flag_value, str):  # which stands for the flag alone
-            hint = nearest(value, choices) or f"before files write {flag} {param.flag_value}, or put {flag} last"
+        if isinstance(param.flag_value, str):  # the value of the flag without an argument
+            hint = nearest(value, choices) or f"write {flag} {param.flag_value} before files, or put {flag} last"
         return UsageError(f"{flag}: expected {' | '.join(choices)}, found '{value}'", hint)
     if not isinstance(kind, click.types.IntParamType):
         return None
@@ -165,7 +165,7 @@ def _bad_value(param: click.Option, value: str) -> UsageError | None:
 
 
 def _gate_of_files(arguments: Sequence[str]) -> str | None:
-    """What was meant by a gate that is neither frozen nor checked, but has files."""
+    """Suggest `gate check` or `gate init` if files follow `gate` directly."""
     if arguments[0] != "gate" or not os.path.exists("".join(arguments[1:2])):
         return None
     files = shlex.join(arguments[1:])
@@ -174,7 +174,7 @@ def _gate_of_files(arguments: Sequence[str]) -> str | None:
 
 
 def _way_on(error: click.ClickException) -> str | None:
-    """An example of the command that was misspelt, or where its help is."""
+    """Return an example of the misspelt command, or where to find its help."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     if ctx is None:
         return None
@@ -188,19 +188,18 @@ def _way_on(error: click.ClickException) -> str | None:
 
 
 def _without_flags(arguments: Sequence[str], flags: str) -> list[str]:
-    """Arguments without some options, whose values stay."""
+    """Drop flags from the arguments, but keep their values."""
     split = [part for text in arguments for part in (text.split("=", 1) if text.split("=")[0] in flags else [text])]
     return [text for text in split if text not in flags.split()]
 
 
 def without_options(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
-    """Arguments without some options and their values."""
+    """Drop options and their values from the arguments."""
     kept = [i for i, text in enumerate(arguments) if text.split("=")[0] not in flags]
     return [arguments[i] for i in kept if i == 0 or arguments[i - 1] not in flags]
 
 
 def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
-    """What was given for an option."""
     for text, following in zip(arguments, [*arguments[1:], ""], strict=True):
         if text == flag:
             return following

@@ -1,4 +1,4 @@
-"""`gainful whydiff`: from a reported number back to the conventions that made it."""
+"""`gainful whydiff`: the conventions that explain a reported score."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gainful.tasks.run_questions import ConventionOptions
 
 @dataclass(frozen=True, kw_only=True)
 class _Reported:
-    mine: str | None = setting(None, "The number that you have.", metavar="X")
-    theirs: str | None = setting(None, "The number that others have.", metavar="X")
+    mine: str | None = setting(None, "Your number.", metavar="X")
+    theirs: str | None = setting(None, "The other reported number.", metavar="X")
     measure: str = measure_setting("nDCG@10")
 
 
@@ -31,12 +31,12 @@ class _Reported:
 def command(
     qrels: str, run: str, reported: _Reported, output: Output, reading: CollectionOptions, **params: Any
 ) -> int:
-    """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
+    """Find the conventions with which RUN, judged by QRELS, gets the reported numbers.
 
-    The search starts from the measure and the policy given and tries other gains, discounts, ideal lists, ways to break
-    ties and so on. A number counts as exactly as it is written: 0.785 is whatever rounds to it. Ways are listed by how
-    many conventions they change; what a known tool does counts as one change. A number that the measure cannot have,
-    such as 46.4 where values end at 1, is tried as a per cent.
+    The search starts from the measure and policy given and varies gains, discounts, ideal lists, tie-breaking etc.
+    Numbers match at the precision given: 0.785 matches whatever rounds to it. Results are listed by number of changed
+    conventions; a known tool's conventions count as one change. Numbers outside a measure's range, such as 46.4 for a
+    measure that ends at 1, are also tried as percentages.
 
     The exit code is 1 if a number cannot be reproduced.
 

@@ -1,1 +1,1 @@
-"""Other tools' names and habits over our engine, for programs that were written for them."""
+"""Interfaces of other tools, implemented by gainful."""

@@ -42,18 +42,18 @@ except ImportError as error:
 
 NOT_PROVIDED = providers.base.NOT_PROVIDED
 
-#: trec_eval's conventions, which most of ir_measures' numbers follow.
+#: trec_eval's conventions, which most ir_measures scores follow.
 _USUAL = Policy.like("trec_eval-9")
-#: A document with a grade below 0 counts as judged.
+#: The conventions with negative grades counted as judged.
 _JUDGED = _USUAL.replace(negative="judged")
 
-#: The highest grade that gdeval knows, whatever the judgments hold.
+#: The highest grade that gdeval knows, independent of the judgments.
 _GDEVAL_SCALE = 4.0
 
-#: Judgments by sub-topic; sub-topics without a relevant judged document do not count.
+#: Judgments by sub-topic, ignoring sub-topics without relevant judged documents.
 _DIVERSE = _USUAL.replace(subtopics=True)
 
-#: gainful's names for the classes of ir_measures' measures.
+#: gainful's names of ir_measures' measure classes.
 _OURS: Mapping[type, str] = {
     getattr(theirs, f"_{name}"): known.ours for name, known in NAMES.items() if hasattr(theirs, f"_{name}")
 }
@@ -61,8 +61,8 @@ _BY_SUBTOPIC = {each for each in _OURS if each.__module__.endswith("diversity")}
 
 
 class Meaning(NamedTuple):
-    """The gainful equivalent of a measure of ir_measures: a measure, which may depend on the grades in the judgments,
-    and how the judgments are read for it."""
+    """The gainful equivalent of an ir_measures measure (possibly depending on the grades in the judgments), and how to
+    read the judgments for it."""
 
     measure: Callable[[list[float]], Measure]
     policy: Policy = _USUAL
@@ -70,7 +70,7 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(measure: Any) -> Meaning | None:
-    """The gainful equivalent of a measure of ir_measures; None if there is none."""
+    """Return the gainful equivalent of an ir_measures measure; None if there is none."""
     ours = _OURS.get(type(measure))
     if ours is None:
         return None
@@ -129,7 +129,7 @@ def _meaning_of_ndcg(given: dict[str, Any]) -> Meaning | None:
 
 
 class GainfulProvider(providers.Provider):
-    """Gives ir_measures the measures that gainful has."""
+    """The provider of gainful's measures for ir_measures."""
 
     NAME = "gainful"
 
@@ -143,7 +143,7 @@ class GainfulProvider(providers.Provider):
 
 
 class _Group(NamedTuple):
-    """Measures for which the judgments are read in the same way."""
+    """Measures that read the judgments in the same way."""
 
     judged: Judged
     theirs: list[Any]
@@ -151,7 +151,7 @@ class _Group(NamedTuple):
 
 
 class GainfulEvaluator(providers.Evaluator):
-    """Scores runs against judgments, which are prepared once."""
+    """An evaluator of runs against judgments that are prepared once."""
 
     def __init__(self, measures: list[Any], converter: Any) -> None:
         queries, self._groups = _prepared(measures, converter)
@@ -159,7 +159,7 @@ class GainfulEvaluator(providers.Evaluator):
         self._query_of = {read_id(query, "qrels"): query for query in queries}
 
     def iter_calc(self, run: Any) -> Iterator[Any]:
-        """The scores of a run: 0 where there is none, except of pairs, which are then left out as in ir_measures."""
+        """Yield the scores of a run, 0 if missing, except for pairs, which are left out as in ir_measures."""
         self._paired: set[Any] = set()
         for score in super().iter_calc(run):
             if type(score.measure) is not theirs._Accuracy or (score.query_id, score.measure) in self._paired:
@@ -178,12 +178,12 @@ class GainfulEvaluator(providers.Evaluator):
                     yield ir_measures.Metric(query_id=query, measure=measure, value=value)
 
     def _join(self, converter: Any) -> list[GradedRun]:
-        """The run met with the judgments of every group; nothing where they share no query."""
+        """Join the run with the judgments of every group; empty if they share no query."""
         if converter.predict_type()[0] == "pd_dataframe":
             try:
                 return self._join_run(Run.from_frame(converter.run, columns=_RUN_COLUMNS, name="run"))
             except InputError:
-                pass  # a document may stand in a list twice: then the last one counts, as always in ir_measures
+                pass  # duplicate documents: the last one counts, as always in ir_measures
         lists = converter.as_dict_of_dict()
         return self._join_run(Run.from_dict(lists, name="run")) if lists else []
 
@@ -199,11 +199,11 @@ _RUN_COLUMNS = {"query": "query_id", "document": "doc_id", "score": "score"}
 
 
 def _prepared(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Group]]:
-    """The queries as they were given, and the judgments prepared for the measures; none where nothing is judged."""
+    """Return the queries as given, and the prepared judgments; empty if nothing is judged."""
     diverse = [measure for measure in measures if type(measure) in _BY_SUBTOPIC]
     if not diverse:
         return _prepared_by_document(measures, converter)
-    # Of several grades for a document and a sub-topic the last one counts, as always in ir_measures.
+    # The last grade of a document and sub-topic counts, as always in ir_measures.
     known = {(row.query_id, row.doc_id, getattr(row, "iteration", "0")): row for row in converter.as_namedtuple_iter()}
     rows = list(known.values())
     others = [measure for measure in measures if measure not in diverse]
@@ -226,7 +226,7 @@ def _prepared_by_document(measures: list[Any], converter: Any) -> tuple[list[Any
         try:
             groups = list(_grouped(measures, Qrels.from_frame(frame, columns=_QRELS_COLUMNS, name="qrels")))
         except InputError:
-            pass  # a document may have several grades: then the last one counts, as always in ir_measures
+            pass  # duplicate judgments: the last one counts, as always in ir_measures
         else:
             return frame["query_id"].unique().tolist(), groups
     judgments = converter.as_dict_of_dict()
@@ -251,7 +251,7 @@ def _grouped(measures: Iterable[Any], qrels: Qrels) -> Iterator[_Group]:
         yield _Group(judged, [measure for measure, _ in pairs], ours)
 
 
-# Before all other providers, once.
+# Register before all other providers, once.
 _provider = providers.register(GainfulProvider())
 ir_measures.DefaultPipeline.providers = [
     _provider,

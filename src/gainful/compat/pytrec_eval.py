@@ -50,7 +50,7 @@ __all__ = [
     "supported_nicknames",
 ]
 
-#: The available measures: those of trec_eval 9, in the order in which it prints them.
+#: The supported measures: those of trec_eval 9, in its output order.
 _NAMES = [
     name
     for name, family in FAMILIES.items()
@@ -58,7 +58,7 @@ _NAMES = [
 ]
 supported_measures: set[str] = set(_NAMES)
 
-#: Names of several measures; those of preferences and of several judges hold unsupported ones.
+#: Names of several measures; groups for preferences and several judges contain unsupported ones.
 supported_nicknames: dict[str, set[str]] = {
     group: {name for name in names if not FAMILIES[name].is_new} for group, names in GROUPS.items()
 }
@@ -68,10 +68,10 @@ _WITH_PARAMETERS = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMES, reverse
 
 
 def lines_of(measures: Iterable[str], level: float) -> list[Line]:
-    """The values of each query, in trec_eval's order.
+    """Return the values of each query, in trec_eval's order.
 
-    A measure is given as ``P``, ``P_5``, ``P.5`` or ``P.5,10``, or by the nickname of several. Parameters of a measure
-    that is given repeatedly are combined; they replace its defaults.
+    Measures are written ``P``, ``P_5``, ``P.5`` or ``P.5,10``, or as the nickname of a group. Parameters of repeated
+    measures are combined, and replace the defaults.
     """
     texts_of: dict[str, set[str]] = {}
     for measure in measures:
@@ -85,7 +85,7 @@ def lines_of(measures: Iterable[str], level: float) -> list[Line]:
                 raise UsageError(f"unsupported measure {name}", nearest(name, [*_NAMES, *supported_nicknames]))
     parameters = {name: sorted(texts) for name, texts in texts_of.items() if texts}
     if len(coefficients := parameters.get("utility", [])) == 4:
-        # pytrec_eval knows no documents beyond those retrieved or relevant, so the number of all others is negative:
+        # pytrec_eval counts only retrieved or relevant documents, so the number of others is negative:
         # their coefficient is subtracted from the others.
         parameters["utility"] = [str(float(text) - float(coefficients[3])) for text in coefficients]
     joined = {name: ",".join(texts) for name, texts in parameters.items()}
@@ -97,19 +97,19 @@ def lines_of(measures: Iterable[str], level: float) -> list[Line]:
 
 
 class WrongTypeError(UsageError, TypeError):
-    """An argument is not of the type that it has to be; a TypeError, as in pytrec_eval."""
+    """An argument of the wrong type; a TypeError, as in pytrec_eval."""
 
 
 class RepeatedError(InputError, AssertionError):
-    """A document stands twice in a query's list; an AssertionError, as in pytrec_eval."""
+    """A duplicate document in a query's list; an AssertionError, as in pytrec_eval."""
 
 
 class RelevanceEvaluator:
-    """Scores runs against judgments, which are prepared once.
+    """An evaluator of runs against judgments that are prepared once.
 
-    ``measures`` are names of trec_eval (``map``), with parameters (``P.5,10`` or ``P_5``), or nicknames (``official``).
-    A document of at least ``relevance_level`` is relevant; with ``judged_docs_only_flag`` unjudged documents are left
-    out of the lists. Queries without judgments are left aside.
+    ``measures`` are trec_eval names (``map``), with parameters (``P.5,10`` or ``P_5``), or nicknames (``official``).
+    Documents with at least ``relevance_level`` are relevant; ``judged_docs_only_flag`` removes unjudged documents from
+    the lists. Queries without judgments are ignored.
     """
 
     def __init__(
@@ -126,10 +126,10 @@ class RelevanceEvaluator:
             raise WrongTypeError(f"relevance_level: expected a number above 0, found {level!r}")
         policy = Policy.like("trec_eval-9", unjudged="condensed" if judged_docs_only_flag else "zero")
         self._level = float(level)
-        # Levels that are written alike have one key, and the last one counts; other parameters are in no key.
+        # Levels with the same text share a key, and the last one counts; other parameters are not in keys.
         lines = lines_of(measures, self._level)
         self._lines = {line.name if line.family.takes in ("cutoffs", "levels") else line.of: line for line in lines}
-        # Every measure once, however many keys it has.
+        # Compute every measure once, even with several keys.
         self._measures = list(dict.fromkeys(line.measure for line in lines if line.measure is not None))
         self._judged: Judged | None = None
         self._place_of: dict[str, int] = {}
@@ -139,7 +139,7 @@ class RelevanceEvaluator:
             self._place_of = {query: place for place, query in enumerate(self._judged.qrels.queries)}
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """The values of a run, given as ``{query: {document: score}}``, by query and name of measure."""
+        """Return the scores of a run, given as ``{query: {document: score}}``, by query and measure name."""
         if not scores:
             return {}
         if not isinstance(scores, Mapping):
@@ -154,7 +154,7 @@ class RelevanceEvaluator:
         return {query: dict(zip(self._lines, found, strict=True)) for query, found in by_query}
 
     def _values(self, graded: GradedRun, places: Ints) -> Floats:
-        """Values of the judged queries at some places: queries x keys; 0 of what is no number."""
+        """Return the values of some judged queries (queries x keys), 0 if undefined."""
         raw = raw_scores(graded, self._measures, only_answered=True)[:, places]
         raw[np.isnan(raw)] = 0.0
         by_measure = dict(zip(self._measures, raw, strict=True))
@@ -171,7 +171,7 @@ class RelevanceEvaluator:
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """A run as dicts from lines ``query Q0 document rank score tag``.
+    """Parse a run from lines ``query Q0 document rank score tag`` into dicts.
 
     >>> dict(parse_run(["q1 Q0 d7 1 2.5 mine"]))
     {'q1': {'d7': 2.5}}
@@ -181,7 +181,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Judgments as dicts from lines ``query 0 document grade``; grades are integers wherever they can be.
+    """Parse judgments from lines ``query 0 document grade`` into dicts; grades are integers if possible.
 
     >>> dict(parse_qrel(["q1 0 d7 2", "q1 0 d8 0.5"]))
     {'q1': {'d7': 2, 'd8': 0.5}}
@@ -200,7 +200,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
 def _parsed(
     name: str, lines: Iterable[str], form: str, column: int, read: Callable[[str], float], again: str
 ) -> dict[str, dict[str, float]]:
-    """Values by query and document from lines of a form; ``again`` is the message about a repeated document."""
+    """Parse values by query and document from lines; ``again`` is the message for duplicate documents."""
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for number, line in enumerate(lines, 1):
         fields = line.split()
@@ -219,7 +219,7 @@ def _parsed(
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """What a table shows of many queries: the sum of counts (``num_...``), else the mean, ``gm_...`` of logarithms.
+    """Aggregate the values of many queries: sums of counts (``num_...``), geometric (``gm_...``) or plain means.
 
     >>> compute_aggregated_measure("map", [0.5, 1.0]), compute_aggregated_measure("num_ret", [3, 4])
     (0.75, 7.0)
@@ -233,7 +233,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 
 def _rows_of_dicts(found: Mapping[Any, Any], name: str, what: str) -> Rows:
-    """The entries of a dict of dicts. Infinite scores become the largest finite ones, which are equal as float32."""
+    """Return the entries of a dict of dicts, with the largest finite score for infinite ones (equal in float32)."""
     plain = gather_dicts(found, name, only_texts=True)
     if plain is not None:
         return plain

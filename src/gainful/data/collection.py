@@ -1,7 +1,7 @@
-"""The input files of a command: names of runs, standard input, and judgments and runs that are read ahead.
+"""Input files of a command: names of runs, standard input, and judgments and runs that are read ahead.
 
-Importing NumPy takes longer than reading a collection of ordinary size: the core works through files on its own threads
-while Python still loads what comes after. Nothing in this module loads NumPy before the core has started.
+Importing NumPy takes longer than reading a collection of ordinary size, so the core reads files on its own threads
+meanwhile. Nothing in this module imports NumPy before the core has started.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ def require_runs(runs: object, *, at_least_one: bool = True) -> None:
             f"runs: expected a dict of names and runs, found {type(runs).__name__}", 'give it a name: {"bm25": run}'
         )
     if at_least_one and not runs:
-        raise UsageError("runs: expected at least one, found none", 'give each a name: {"bm25": "bm25.run"}')
+        raise UsageError("runs: at least one run is required", 'give each a name: {"bm25": "bm25.run"}')
 
 
 def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
-    """The error for a name that none of the runs has; ``what`` is the option that named it.
+    """Return the error for a name that no run has; ``what`` is the option that was used.
 
     >>> print(no_such_run("bm52", ["bm25", "dense"], "baseline"))
-    baseline: no run is called 'bm52'; there are bm25, dense
+    baseline: no run is called 'bm52'; runs: bm25, dense
     hint: did you mean bm25?
     """
     names = list(names)
     where, listed = f"{for_asker(f'--{what}', what)}: " if what else "", ", ".join(map(printable, names))
-    return UsageError(f"{where}no run is called '{printable(name)}'; there are {listed}", nearest(name, names))
+    return UsageError(f"{where}no run is called '{printable(name)}'; runs: {listed}", nearest(name, names))
 
 
 def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> None:
@@ -61,17 +61,14 @@ def require_columns(columns: Mapping[str, str], sources: Iterable[object]) -> No
     either = {role: name for role, name in columns.items() if isinstance(name, OfEitherSide)}
     headers = [_names_in_header(source) for source in sources] if either else []
     for role, name in either.items():
-        first = re.split("[.[]", name, maxsplit=1)[0]  # of a dotted path, or of a span made of several columns
+        first = re.split("[.[]", name, maxsplit=1)[0]  # of a dotted path, or of a span built from several columns
         if all(h is not None and first not in h and not concerning({role: name}, h) for h in headers):
             there = dict.fromkeys(printable(", ".join(header or ()), 100) for header in headers)
-            raise UsageError(
-                f"{option('columns')}: expected the name of a column for the {role}, found '{name}', which no header "
-                f"has: {'; '.join(there)}"
-            )
+            raise UsageError(f"{option('columns')}: no header has a column '{name}' for {role}: {'; '.join(there)}")
 
 
 def _names_in_header(source: object) -> list[str] | None:
-    """The names of columns that a source begins with; None where they are not known without reading more."""
+    """Return the column names at the beginning of a source; None if they are unknown without reading more."""
     if isinstance(source, (str, os.PathLike)):
         text = file_text(os.fspath(source))
         line = b"" if text is None or text.head[:4] == b"PAR1" else first_line(text.head)
@@ -90,7 +87,7 @@ _KEY, _SOME = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:'), 100
 
 
 def _keys(value: list[Any] | dict[Any, Any]) -> Iterator[str]:
-    """The keys of objects, and of what these hold; of long lists the first ones tell."""
+    """Yield the keys of objects and nested objects, sampling long lists."""
     yield from map(str, value) if isinstance(value, dict) else ()
     for each in islice(value.values() if isinstance(value, dict) else value, _SOME):
         if isinstance(each, (list, dict)):
@@ -100,11 +97,11 @@ def _keys(value: list[Any] | dict[Any, Any]) -> Iterator[str]:
 def read_once(*paths: str | None) -> None:
     """Reject standard input as more than one file."""
     if paths.count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
+        raise UsageError("standard input (-) is given twice, but can be read only once")
 
 
 def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str]:
-    """The files of runs by name: given, or the file's name without directory, compression and format.
+    """Return the files of runs by name: the given one, or the file name without directory, compression and format.
 
     >>> list(named_runs(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res", "log.xml"]))
     ['a/bm25', 'b/bm25', 'dense.0.5', 'log']
@@ -116,7 +113,7 @@ def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str
     names = list(given)
     if not names:
         names = short = [_short_name(path) for path in paths]
-        if len(set(short)) < len(short):  # with their folders; whole paths where even that does not help
+        if len(set(short)) < len(short):  # add folders, or use whole paths if that is not enough
             folders = [os.path.basename(os.path.dirname(os.path.abspath(path))) for path in paths]
             both = zip(folders, short, strict=True)
             names = [f"{folder}/{name}" if short.count(name) > 1 else name for folder, name in both]
@@ -125,12 +122,12 @@ def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str
         raise UsageError("--name: expected a name, found an empty one")
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"expected every run under a name of its own, found '{name}' twice", "--name gives names")
+            raise UsageError(f"duplicate run name '{name}'", "use --name to choose names")
     return dict(zip(names, paths, strict=True))
 
 
 def named_systems(arguments: Sequence[str], given: Sequence[str] = ()) -> dict[str, str | list[str]]:
-    """The files of runs by name, as :func:`named_runs` has them; NAME=FILE,FILE is a system that was run several times.
+    """Return the files of runs by name, like :func:`named_runs`; NAME=FILE,FILE means repeated runs of one system.
 
     >>> named_systems(["bm25.run", "llm=seeds/1.run,seeds/2.run"])
     {'bm25': 'bm25.run', 'llm': ['seeds/1.run', 'seeds/2.run']}
@@ -142,13 +139,13 @@ def named_systems(arguments: Sequence[str], given: Sequence[str] = ()) -> dict[s
         name, _, files = each.partition("=")
         system, runs = (name, files.split(",")) if each in repeated else next(names)
         if not system or system in found or (each in repeated and "" in runs):
-            raise UsageError(f"{each}: expected NAME=RUN,RUN, found another form, or the name of another system")
+            raise UsageError(f"{each}: expected NAME=RUN,RUN with a unique system name")
         found[system] = runs
     return found
 
 
 def runs_apart(systems: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Every run under a name of its own, and the names of each system's runs: a list is several runs of one system.
+    """Return every run under its own name, and the names of each system's runs; a list means repeated runs.
 
     >>> runs_apart({"bm25": "bm25.run", "llm": ["1.run", "2.run"]})
     ({'bm25': 'bm25.run', 'llm (1)': '1.run', 'llm (2)': '2.run'}, {'bm25': ['bm25'], 'llm': ['llm (1)', 'llm (2)']})
@@ -163,7 +160,7 @@ def runs_apart(systems: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, li
             several = [given] if holds_objects(given) else several
         names[system] = [f"{system} ({i})" for i in range(1, len(several) + 1)] if len(several) > 1 else [system]
         if not several or not runs.keys().isdisjoint(names[system]):
-            raise UsageError(f"{system}: expected runs with names of their own, found none, or a name twice")
+            raise UsageError(f"{system}: no runs, or a duplicate run name")
         runs |= dict(zip(names[system], several, strict=True))
     return runs, names
 
@@ -180,8 +177,8 @@ def _short_name(path: str) -> str:
 
 
 def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
-    """The files of runs that folders, patterns and files name, each once; the judgments are none of them."""
-    import glob  # loaded late: few commands need it
+    """Return the distinct files of runs that folders, patterns and files denote, without the judgments."""
+    import glob  # imported late: few commands need it
 
     found: list[str] = []
     for source in sources:
@@ -189,17 +186,15 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
             # Keep dangling links: reading them raises the error.
             inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
             if not inside:
-                raise InputError(f"{source}: expected runs, found a folder without files")
+                raise InputError(f"{source}: the folder contains no files")
             found += sorted(inside)
         elif not os.path.exists(source) and glob.has_magic(source):
             matching = sorted(path for path in glob.glob(source) if not os.path.isdir(path))
             if not matching:
-                raise InputError(f"{source}: expected runs, found no file of that pattern")
+                raise InputError(f"{source}: no file matches this pattern")
             found += matching
         elif not os.path.lexists(source) and source != "-":
-            raise InputError(
-                f"{source or '--runs'}: expected a folder of runs, a run or a pattern, found nothing of that name"
-            )
+            raise InputError(f"{source or '--runs'}: no such folder, run or pattern")
         else:
             found.append(source)
     files: dict[str, str] = {}
@@ -210,13 +205,13 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
         path for path in files.values() if not (is_there and os.path.exists(path) and os.path.samefile(path, judgments))
     ]
     if not kept:
-        raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
+        raise InputError(f"--runs: no runs other than the judgments {judgments}")
     return kept
 
 
 @contextmanager
 def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
-    """Add a hint to errors of files in a folder of runs: a pattern can leave the file out."""
+    """Add a hint to errors in a folder of runs: a pattern can exclude the file."""
     try:
         yield
     except InputError as error:
@@ -225,15 +220,14 @@ def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
         if folder is None:
             raise
         pattern = os.path.join(folder, "*.run*")
-        hint = f"every file of a folder is a run; a pattern takes some of them: --runs '{pattern}'"
+        hint = f"every file in a folder is read as a run; select files with a pattern: --runs '{pattern}'"
         raise InputError(error.message, hint) from None
 
 
 class Inputs(NamedTuple):
-    """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all;
-    ``exclude`` the file of documents that are left out of runs, ``items`` and ``training`` those of what is known of
-    items, ``intents`` that of probabilities of sub-topics; ``columns`` is what the headers of these four call
-    things."""
+    """Settings for reading judgments and runs, and further files: ``exclude`` (documents to remove from runs),
+    ``items`` and ``training`` (items and past interactions), ``intents`` (probabilities of sub-topics), with
+    ``columns`` for their headers. ``features`` selects LETOR features as runs: numbers such as 1,5,9, or all."""
 
     qrels: Reading = Reading()
     run: Reading = Reading()
@@ -245,14 +239,13 @@ class Inputs(NamedTuple):
     columns: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def is_trec(self, text: Text, run: bool) -> bool:
-        """Whether a file is read as TREC text."""
         how = self.run if run else self.qrels
         return not how.grades and format_of(text, how, run=run) == "trec"
 
     def read_qrels(
         self, source: str, *, scale: float | None = None, threads: int | None = None, policy: Policy | None = None
     ) -> Qrels:
-        """The judgments, or a run in their place, ordered by the policy."""
+        """Read judgments, or a run in their place, ordered by the policy."""
         from gainful.data.qrels import Qrels
         from gainful.data.run import RunSource
 
@@ -267,7 +260,6 @@ class Inputs(NamedTuple):
         return qrels.with_items(*known) if self.items or self.training or self.intents else qrels
 
     def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunSource]:
-        """The runs by name, each with how to read it. Several LETOR features are as many runs."""
         from gainful.data.exclusion import Exclusion
         from gainful.data.run import RunSource
 
@@ -280,13 +272,13 @@ class Inputs(NamedTuple):
         for name, path in runs.items():
             text = open_source(path)
             if format_of(text, self.run, run=True) != "letor":
-                raise UsageError(f"--feature: expected LETOR runs, found {text.name}, which is not one")
+                raise UsageError(f"--feature: {text.name} is not a LETOR run")
             parts = [part.strip() for part in self.features.split(",")]
             features = [int(part) for part in parts if part.isdecimal() and len(part) < _MOST_DIGITS and int(part) > 0]
             if self.features == "all":
                 features = list(range(1, feature_count(text) + 1))
             elif len(set(features)) < len(parts):
-                raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{self.features}'")
+                raise UsageError(f"--feature: expected a number, several as in 1,5,9, or all, found '{self.features}'")
             for feature in features:
                 how = self.run._replace(format="letor", feature=feature)
                 key = name if len(features) == 1 else f"{name}:{feature}"
@@ -294,19 +286,18 @@ class Inputs(NamedTuple):
         return found
 
     def single_run(self, path: str) -> RunSource:
-        """The one run that a command takes."""
         [file, *others] = self.runs({path: path}).values()
         if others:
             raise UsageError(f"--feature: expected one feature, found {len(others) + 1}")
         return file
 
 
-_MOST_DIGITS = 16  # of a feature's number
+_MOST_DIGITS = 16  # of a feature number
 
 
 class Collection:
-    """Judgments, prepared under a policy, and runs by name. TREC text in files is being read from the beginning, unless
-    runs are joined in another way or more than once, and ``ahead`` is False; anything else when it is asked for."""
+    """Judgments, prepared under a policy, and runs by name. Files of TREC text are read ahead from the start, unless
+    ``ahead`` is False because runs are joined differently or repeatedly; other inputs are read on first use."""
 
     def __init__(
         self,
@@ -340,7 +331,6 @@ class Collection:
 
     @cached_property
     def judged(self) -> Judged:
-        """The judgments."""
         if self._ahead:
             return self._ahead.judged(self._scale)
         from gainful.data.judged import Judged
@@ -350,18 +340,17 @@ class Collection:
 
     @cached_property
     def runs(self) -> Mapping[str, RunSource]:
-        """The runs, not read yet or being read."""
         if self._ahead:
             return dict(zip(self._paths, self._ahead.runs(), strict=True))
         return self._inputs.runs(self._paths)
 
     def opened(self) -> Self:
-        """The same, after reading the judgments and listing the runs."""
+        """Read the judgments, list the runs, and return ``self``."""
         _ = self.judged, self.runs
         return self
 
     def of_queries(self, queries: Sequence[str]) -> Self:
-        """The same with the judgments of some of the queries only, or of all if none is named."""
+        """Return the collection with judgments of the given queries only, or unchanged if none is given."""
         if not queries:
             return self
         from gainful.data.judged import Judged
@@ -372,7 +361,7 @@ class Collection:
 
 
 class ReadAhead:
-    """Judgments and runs in TREC text that the core is reading, from plain or compressed files."""
+    """Judgments and runs in TREC text that the core is reading, compressed or not."""
 
     def __init__(self, texts: Sequence[Text], policy: Policy, progress: Progress, job: JoinJob) -> None:
         self.policy, self.progress, self.job = policy, progress, job
@@ -392,14 +381,14 @@ class ReadAhead:
         want_facts: bool = False,
         hashed: bool = False,
     ) -> ReadAhead | None:
-        """Starts to read, if the core can and all files are TREC text; else None, and they are read as usual.
+        """Start reading if the core supports it and all files are TREC text; otherwise return None.
 
-        ``is_trec`` decides that by a file and whether it is a run. ``hashed``: also hash the files at the same time.
+        ``is_trec`` decides on a text and whether it is a run. ``hashed``: also hash the files at the same time.
         """
         texts = [text for path in (qrels, *runs) if (text := file_text(path)) is not None]
         most = max_list_bytes()
         if want_facts and any(text.path is None or 4 * text.file_size > most for text in texts):
-            return None  # they are read whole, which may raise an error
+            return None  # read whole instead, which may raise an error
         if not hasattr(core, "JoinJob") or not (
             len(texts) == 1 + len(runs) and all(is_trec(text, i > 0) for i, text in enumerate(texts))
         ):
@@ -414,7 +403,6 @@ class ReadAhead:
         return cls(texts, policy, progress, job)
 
     def judged(self, scale: float | None = None) -> Judged:
-        """The judgments, ready for all runs."""
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
         from gainful.io.rows import judgment_rows
@@ -426,21 +414,20 @@ class ReadAhead:
         return self.prepared
 
     def runs(self) -> list[RunSource]:
-        """The runs, in their order."""
         from gainful.data.run import RunSource
 
         return [RunSource(text, Reading("trec"), ahead=_RunAhead(self, i)) for i, text in enumerate(self.texts)]
 
 
 def _pieces(text: Text, progress: Progress) -> Iterator[bytes]:
-    """The text as a thread of the core asks for it."""
+    """Yield the text at the pace of the core's thread."""
     for piece in text.pieces():
         progress.total += len(piece)
         yield piece
 
 
 class _RunAhead:
-    """One of the runs that are read ahead: a :class:`gainful.data.run.JoinedAhead`. Its join can be taken once."""
+    """A run that is read ahead: a :class:`gainful.data.run.JoinedAhead`, whose join can be taken once."""
 
     def __init__(self, reading: ReadAhead, position: int) -> None:
         self._reading, self._position, self._is_taken = reading, position, False

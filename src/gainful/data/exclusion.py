@@ -1,4 +1,4 @@
-"""Documents that are left out of runs before ranks are counted: what a user has already seen, by query or user."""
+"""Documents removed from runs before ranks are counted, such as items already seen, by query or user."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gainful.kernel.core import default_threads
 if TYPE_CHECKING:
     from gainful.io.rows import Frame
 
-#: Whatever says which documents of which queries are left out; judgments and runs are DocumentColumns.
+#: Any supported description of excluded documents by query; judgments and runs are DocumentColumns.
 ExclusionLike: TypeAlias = "Exclusion | DocumentColumns | Source | Mapping[Any, Any] | Frame"
 
 _RUN_FIELDS = 6
 
 
 class Exclusion:
-    """Queries (or users) with documents that are left out of their lists.
+    """Documents to remove from the lists of queries (or users).
 
     >>> Exclusion.of({"anna": ["d1", "d2"], "bert": ["d1"]}).size
     3
@@ -38,22 +38,22 @@ class Exclusion:
         self.name = pairs.origin.name
         self._place = {query: place for place, query in enumerate(pairs.query_ids)}
         self._index = core.JudgmentIndex(list(pairs.query_ids), pairs.query, *pairs.document)
-        #: How many pairs of query and document there are.
+        #: Number of pairs of query and document.
         self.size = int(self._index.item_offsets[-1])
 
     @classmethod
     def of(cls, value: ExclusionLike, columns: Mapping[str, str] | None = None) -> Exclusion:
-        """From a file in any format of judgments or runs, a dict of documents by query, or a data frame."""
+        """Return an exclusion from a file of judgments or runs in any format, a dict of lists by query, or a frame."""
         return value if isinstance(value, Exclusion) else cls(read_pairs(value, columns, "exclude"))
 
     def find(self, query_ids: Sequence[bytes], offsets: Ints, columns: DocumentColumns, threads: int = 1) -> Ints:
-        """The rows of lists that are to be left out: those of query i are ``offsets[i] : offsets[i + 1]``."""
+        """Return the rows to remove from lists; rows of query i are ``offsets[i] : offsets[i + 1]``."""
         place = np.fromiter((self._place.get(each, -1) for each in query_ids), np.int64, len(query_ids))
         return self._index.find_hits(place, offsets, *columns.document_spans, threads)[0]
 
 
 def read_pairs(value: object, columns: Mapping[str, str] | None, what: str) -> Rows:
-    """Pairs of query and document, from whatever has them; ``what`` is what messages call a value that is no file."""
+    """Read pairs of query and document; ``what`` names a value that is not a file in messages."""
     if isinstance(value, DocumentColumns):
         return Rows(value.query_ids, value.query_of_rows, value.document_spans, None, FrameRows(value.name))
     how = Reading.checked(None, columns)._replace(pairs_only=True, threads=default_threads())
@@ -72,9 +72,9 @@ def read_pairs(value: object, columns: Mapping[str, str] | None, what: str) -> R
         if format_ == "jsonl":
             try:
                 return read_rows(value, how, run=True)
-            except InputError:  # a query with its judgments a line
+            except InputError:  # lines may also hold a query with its judgments
                 return read_rows(value, how, run=False)
     pairs = read_rows(value, how, run=True, name=what)
     if not pairs.query_ids:
-        raise InputError(f"{pairs.origin.name}: expected at least one ranked document, found none")
+        raise InputError(f"{pairs.origin.name}: no ranked documents")
     return pairs

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Joined
 
 
-#: The least number of rows per block that the core joins.
+#: Minimum number of rows per block that the core joins.
 BLOCK = 1 << 19
-#: A mean further from the middle than this many standard errors is not due to chance.
+#: Number of standard errors beyond which a mean is not due to chance.
 _NO_CHANCE = 4
-#: Where fewer documents than this per query are judged, some ids tell whether chunks were retrieved, or judged.
+#: Below this number of judged documents per query, a sample of IDs is checked for chunks.
 _HARDLY_ANY, _SAMPLE = 0.05, 20_000
 #: Relative positions in a list are rounded to this many steps.
 _STEPS = 1 << 20
@@ -60,49 +60,48 @@ class JoinFacts:
     duplicate_count: int = 0  # rows that duplicates=first dropped
     rank_conflicts: int = 0  # rows whose rank column contradicts the score
     float32_ties: int = 0  # rows tied only because scores were rounded
-    shown_at_10: int = 0  # documents in the first 10 of all lists, and how many of them are unjudged
+    shown_at_10: int = 0  # documents in the top 10 of all lists, and the number of unjudged ones among them
     unjudged_at_10: int = 0
     extra_turns: tuple[bytes, ...] = ()  # judged by query: queries of scored sessions without judgments
-    unanswered_turns: tuple[bytes, ...] = ()  # judged queries of sessions that are there, which come after their end
+    unanswered_turns: tuple[bytes, ...] = ()  # judged queries after the end of their sessions
     unplaced_turns: tuple[bytes, ...] = ()  # judged queries of unknown sessions
-    excluded_count: int = 0  # rows that were left out before ranks were counted
-    #: Grades of judged documents that no list can have therefore, and how often there is each.
+    excluded_count: int = 0  # rows removed before ranks were counted
+    #: Counts of the grades of judged documents that no list can contain for that reason.
     excluded_grades: Counter[float] = field(default_factory=Counter)
-    #: The lengths of judged queries' lists before and after that, and how many have these.
+    #: Counts of the lengths of judged queries' lists, before and after exclusion.
     excluded_lengths: Counter[tuple[int, int]] = field(default_factory=Counter)
-    intents: int = 0  # sub-topics whose probabilities are known
-    exclusions: int = 0  # pairs of query and document that were to be left out
-    notes: tuple[str, ...] = ()  # what was done to read judgments and run
-    relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
+    intents: int = 0  # sub-topics with known probabilities
+    exclusions: int = 0  # pairs of query and document to exclude
+    notes: tuple[str, ...] = ()  # repairs and assumptions made while reading judgments and run
+    relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their relative ranks, 0 to 1
     relevant_places: float = 0.0
-    inexact_ties: int = 0  # rows tied at a score of 2^53 or more, where several integers are one float
-    tied_count: int = 0  # rows with the score of another of their list, and how many rows there are
+    inexact_ties: int = 0  # rows tied at scores of 2^53 or more, where floats do not represent every integer
+    tied_count: int = 0  # rows that share their score with another of the list, and the number of all rows
     ranked_count: int = 0
-    others_judged: bool = False  # whether judgments have documents that are not relevant
-    sampled: int = 0  # documents beside the relevant ones in every list, where these look drawn for it; else 0
+    others_judged: bool = False  # whether nonrelevant documents are judged
+    sampled: int = 0  # number of other documents per list if they appear to be sampled; else 0
 
     @property
     def unjudged_share(self) -> float:
-        """The share of unjudged documents in the top 10."""
         return self.unjudged_at_10 / self.shown_at_10 if self.shown_at_10 else 0.0
 
     @property
     def unjudged_tells(self) -> bool:
         """Whether the share of unjudged documents is informative.
 
-        Where these hold only relevant documents, all others are unjudged, and the share is that of what is not known to
-        be relevant. If it is 1, ids may be written in another way.
+        If all judged documents are relevant, every other one is unjudged, and the share only measures precision. A
+        share of 1 suggests that IDs are written differently.
         """
         return self.others_judged or self.unjudged_share == 1
 
     @property
     def relevant_place(self) -> float | None:
-        """The mean position of relevant documents, 0 to 1 (end of list); None if it may be due to chance."""
+        """Mean relative rank of relevant documents, 0 to 1 (end of list); None if it may be due to chance."""
         mean = self.relevant_places / self.relevant_hits if self.relevant_hits else 0.5
         return mean if abs(mean - 0.5) * math.sqrt(12 * self.relevant_hits) > _NO_CHANCE else None
 
     def merge(self, other: JoinFacts, judged_ids: Set[bytes]) -> JoinFacts:
-        """The facts of two partitions together; a query judged in either is not extra."""
+        """Merge the facts of two partitions; a query judged in either is not extra."""
         return replace(
             JoinFacts(
                 tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
@@ -116,20 +115,20 @@ class JoinFacts:
 
 
 def _together(one: Any, other: Any) -> Any:
-    """Numbers and counts are added; ids stand in byte order, each once."""
+    """Add numbers and counts; merge IDs in byte order without duplicates."""
     return tuple(sorted({*one, *other})) if isinstance(one, tuple) else one + other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradedRun:
-    """For every judged query what the run retrieved of it: how many documents, and at which ranks which grades.
+    """For every judged query, the number of documents that the run retrieved, and the ranks and grades of judged ones.
 
     A *hit* is a retrieved document that is judged. Hits of query i are ``hit_offsets[i] : hit_offsets[i + 1]``, by
-    rank. What is judged, retrieved or not, is in ``judged``.
+    rank. ``judged`` holds all judgments, retrieved or not.
     """
 
     name: str
-    source: str  # what messages call the run: its path
+    source: str  # path of the run, or its name in messages
     judged: Judged
     policy: Policy
     answered: Bools
@@ -137,12 +136,14 @@ class GradedRun:
     hit_offsets: Ints
     hit_rank: Ints
     hit_grade: Floats
-    hit_item: Ints  # which of the judged items it is
-    score: Floats  # of all retrieved, in rank order, if they were asked for
-    row: Ints  # where they stand in the Run, in rank order, if that was asked for
+    hit_item: Ints  # number of the judged item
+    hit_first: Ints  # first and last rank of its group of equal scores; empty if no documents are tied
+    hit_last: Ints
+    score: Floats  # of all retrieved, in rank order, if requested
+    row: Ints  # rows in the Run, in rank order, if requested
     facts: JoinFacts = JoinFacts()
-    pooled: tuple[Ints, Ints] | None = None  # documents that a negative grade leaves unjudged: offsets and ranks
-    run: Run | None = None  # whose rows they are
+    pooled: tuple[Ints, Ints] | None = None  # documents unjudged because of a negative grade: offsets and ranks
+    run: Run | None = None  # the Run of ``row``
 
     @property
     def query_ids(self) -> tuple[bytes, ...]:
@@ -150,17 +151,16 @@ class GradedRun:
 
     @cached_property
     def list_offsets(self) -> Ints:
-        """The offsets of the lists among all retrieved documents."""
         return offsets_of(self.retrieved)
 
     @cached_property
     def hit_place(self) -> Ints:
-        """The place of every hit among all retrieved documents."""
+        """Position of every hit among all retrieved documents."""
         return np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) + self.hit_rank - 1
 
     @cached_property
     def items(self) -> ItemLists:
-        """The items of the lists; only for measures that need ``"documents"``."""
+        """Items of the lists; only for measures that need ``"documents"``."""
         if self.run is None:
             raise UsageError('documents are kept only for measures that need "documents"')
         run, known = self.run, self.judged.qrels.items
@@ -170,25 +170,25 @@ class GradedRun:
         place = known.places(ids)
         if ids and place.min() >= len(known.ids) and not self.judged.qrels.is_part:
             raise InputError(
-                f"{self.source}: expected items such as '{printable(known.ids[0])}' of {known.name}, found none of "
-                f"them, but '{printable(ids[0])}'",
-                "write ids alike in both files",
+                f"{self.source}: no item occurs in {known.name}: the run has '{printable(ids[0])}', "
+                f"{known.name} has '{printable(known.ids[0])}'",
+                _SAME_IDS,
             )
         size, training = len(known.ids) + len(ids), known.interactions if known.has_training else None
         return ItemLists(self.list_offsets, place[number[self.row]], size, known.catalogue, training, known.name)
 
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
-        """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
+        """Judged documents missing from each list, best first: offsets by query, and the documents."""
         return self.judged.best_first_of(self.is_missed_after(np.inf))
 
     @cached_property
     def found(self) -> tuple[Ints, Documents]:
-        """The hits, best first instead of by rank: offsets by query, and the documents."""
+        """Hits, best first instead of by rank: offsets by query, and the documents."""
         return self.judged.best_first_of(~self.is_missed_after(np.inf))
 
     def missed_after(self, cutoff: int) -> tuple[Ints, Documents]:
-        """The judged documents that are not among the first of their list, best first: offsets, and the documents."""
+        """Return the judged documents below rank ``cutoff`` or not retrieved, best first: offsets, and documents."""
         if cutoff not in self._missed_after:
             is_cut = bool((self.hit_rank > cutoff).any())
             self._missed_after[cutoff] = (
@@ -197,7 +197,7 @@ class GradedRun:
         return self._missed_after[cutoff]
 
     def is_missed_after(self, cutoff: float) -> Bools:
-        """Which of the judged items are not among the first of their list."""
+        """Return whether each judged item is outside the first ``cutoff`` of its list."""
         is_missed = np.ones(self.judged.grade.size, bool)
         is_missed[self.hit_item[self.hit_rank <= cutoff]] = False
         return is_missed
@@ -207,29 +207,45 @@ class GradedRun:
         return {}
 
     @cached_property
-    def tie_groups(self) -> tuple[Ints, Ints]:
-        """The first and the last rank of the group of equal scores that each retrieved document stands in.
+    def hit_ties(self) -> tuple[Ints, Ints]:
+        """The first and the last rank of each hit's group of equal scores; its own rank if nothing is tied with it."""
+        return (self.hit_first, self.hit_last) if self.hit_first.size else (self.hit_rank, self.hit_rank)
 
-        Where scores do not decide the order, or are not there, every document stands alone.
+    def by_grade(self, best_first: bool) -> GradedRun:
+        """Return the lists with equal scores ordered by grade: above 0, unjudged, others; or the reverse.
+
+        Rows, if kept, follow.
         """
-        starts = np.zeros(int(self.list_offsets[-1]), bool)
-        starts[self.list_offsets[:-1][self.retrieved > 0]] = True
-        if self.policy.order == "score" and self.score.size:
-            starts[1:] |= self.score[1:] != self.score[:-1]
-        else:
-            starts[:] = True
-        first = np.flatnonzero(starts)
-        sizes = np.diff(first, append=starts.size)
-        before = np.repeat(self.list_offsets[:-1], self.retrieved)
-        return np.repeat(first, sizes) - before + 1, np.repeat(first + sizes, sizes) - before
+        if not self.hit_first.size:
+            return self
+        before = np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) - 1
+        starts = np.append(True, np.diff(before + self.hit_first) != 0)
+        group = np.cumsum(starts) - 1
+        order = np.lexsort((-self.hit_grade if best_first else self.hit_grade, group))
+        grade, held = self.hit_grade[order], np.bincount(group)[group]
+        place = np.arange(group.size) - np.flatnonzero(starts)[group]
+        behind = np.where((grade > 0) == best_first, 0, self.hit_last - self.hit_first + 1 - held)
+        rank, rows = self.hit_first + place + behind, self.row.copy()
+        if rows.size:
+            was, now = np.zeros((2, rows.size), bool)
+            was[before + self.hit_rank] = now[before + rank] = True
+            rows[before + rank], rows[~now] = self.row[(before + self.hit_rank)[order]], self.row[~was]
+        return replace(self, hit_rank=rank, hit_grade=grade, hit_item=self.hit_item[order], row=rows)
 
     def condensed(self) -> GradedRun:
-        """The same lists without their unjudged documents, ranks closed up."""
+        """Return the lists without unjudged documents, with ranks closed up."""
         counts, place = np.diff(self.hit_offsets), self.hit_place
         rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
         score = self.score[place] if self.score.size else self.score
         row = self.row[place] if self.row.size else self.row
-        return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row, pooled=None)
+        first, last = self.hit_first, self.hit_last
+        if first.size:
+            query = np.repeat(np.arange(counts.size), counts)
+            begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (query[1:] != query[:-1])))
+            sizes = np.diff(begins, append=first.size)
+            first, last = np.repeat(rank[begins], sizes), np.repeat(rank[begins] + sizes - 1, sizes)
+        of_hits = replace(self, hit_rank=rank, hit_first=first, hit_last=last)
+        return replace(of_hits, retrieved=counts, score=score, row=row, pooled=None)
 
 
 def join(
@@ -238,16 +254,14 @@ def join(
     policy: Policy,
     *,
     want_scores: bool = False,
-    want_ties: bool = False,
     want_rows: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
     name: str | None = None,
 ) -> GradedRun:
-    """Orders a run by the policy and meets it with the judgments. TREC text never becomes a Run on the way.
+    """Order a run by the policy and join it with the judgments; TREC text is joined without creating a Run.
 
-    ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
-    keeps the :class:`Run`, whose rows can be looked at afterwards.
+    ``want_scores`` requires scores; ``want_rows`` keeps the :class:`Run` for later inspection.
     """
     source, progress = RunSource.of(run, name=name).credited(policy), progress or Progress()
     if source.ranked is not None:
@@ -255,7 +269,7 @@ def join(
         return _graded(name or "", source.name or "", judged, policy, joined, (), documents)
     text = None if want_rows or policy.spans != "none" else source.trec_text()
     if text is not None:
-        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
+        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores)
 
         def documents_of_text(rows: int) -> Collection[bytes]:
             fields = (line.split(None, 3) for line in islice(text.lines(), rows))
@@ -265,10 +279,8 @@ def join(
 
     def join_block(block: Run, fitting: Policy) -> Joined:
         progress.total += len(block)
-        kept = want_scores or (want_ties and block.has_scores)
-        ids = judged.qrels.query_ids
-        rows = want_rows or policy.spans == "share"
-        return join_columns(judged.index, ids, block, fitting, threads, progress, want_scores=kept, want_rows=rows)
+        wants = {"want_scores": want_scores, "want_rows": want_rows or policy.spans == "share"}
+        return join_columns(judged.index, judged.qrels.query_ids, block, fitting, threads, progress, **wants)
 
     join_blocks = partial(_join_blocks, judged, policy, join_block, name, source.name or "")
     if want_rows or policy.spans != "none":
@@ -281,15 +293,15 @@ def join(
             graded = replace(graded, hit_grade=graded.hit_grade * share[graded.row[graded.hit_place]])
         return graded
     try:
-        # A join has something for each of the judged queries: it should not be more than what there is to join.
+        # Each join allocates for all judged queries: blocks should not be smaller than that.
         block = min(BLOCK, max_list_bytes() // PER_ROW)
         return join_blocks(source.open(max(block, len(judged.qrels.query_ids)), threads))
     except InputError as error:
         if not source.is_in_pieces:
             raise
-        # What is wrong with a file, if anything is, is said of the whole, whose lines are known.
+        # Errors are reported for the whole file, in which line numbers are known.
         graded = join_blocks([source.read(threads)])
-        note = f"{graded.source}: not sorted by query, and read whole: sorted, it would need less memory"
+        note = f"{graded.source}: not sorted by query, so read whole; sorting it would save memory"
         notes = (*graded.facts.notes, note) if isinstance(error, UnsortedError) else graded.facts.notes
         return replace(graded, facts=replace(graded.facts, notes=notes))
 
@@ -302,11 +314,11 @@ def _join_blocks(
     source: str,
     blocks: Iterable[Run],
 ) -> GradedRun:
-    """The join of a run that comes in blocks, of different queries each, of which little is kept."""
+    """Join a run that comes in blocks of different queries, keeping little of each block."""
     qrels, none = judged.qrels, np.zeros(0, np.int64)
     answered, retrieved, hits = np.zeros(len(qrels.query_ids), bool), *np.zeros((2, len(qrels.query_ids)), np.int64)
     extra: set[bytes] = set()
-    order: list[Ints] = []  # the judged queries as they came
+    order: list[Ints] = []  # judged queries in the order of the run
     kept: list[Joined] = []
     notes: dict[str, None] = {}
     excluded_count, excluded_lengths = 0, Counter[tuple[int, int]]()
@@ -326,7 +338,7 @@ def _join_blocks(
         hits += np.diff(joined["hit_offsets"])
         extra.update(joined["extra_ids"])
         require_memory(run.name, PER_QUERY * len(extra))
-        # Nothing of the size of all judgments is kept of a block.
+        # Do not keep arrays of the size of all judgments for each block.
         kept.append({**joined, "answered": none > 0, "retrieved": none, "hit_offsets": none, "extra_ids": []})
         notes |= dict.fromkeys(run.notes)
         if run.excluded_by is not None:
@@ -339,19 +351,23 @@ def _join_blocks(
     (run, joined), is_whole, came = last, len(kept) == 1, np.concatenate(order)
 
     def together(column: str, counts: Ints) -> Any:
-        """A column of all blocks, by the judged queries."""
+        """Return a column of all blocks in the order of the judged queries."""
         values = np.concatenate([joined[column] for joined in kept])  # type: ignore[literal-required]
         if not values.size or np.all(came[1:] > came[:-1]):
             return values
         return values[gather(offsets_of(counts[came]), np.argsort(came))[1]]
 
     def documents(rows: int) -> Collection[bytes]:
-        # Of several blocks, of which the others are gone, the judgments tell how many documents there are.
+        # Only the last block is still in memory: judgments serve to estimate the number of documents.
         data, start, length = run.document_spans if is_whole else qrels.document_spans
         first = slice(rows if is_whole else None)
         return core.number_ids(data, start[first], length[first])[0]
 
     if not is_whole:
+        has_ties = any(each["hit_first"].size for each in kept)
+        for each in kept if has_ties else ():
+            if not each["hit_first"].size:
+                each["hit_first"] = each["hit_last"] = each["hit_rank"]
         joined = {
             **kept[0],
             "answered": answered,
@@ -359,6 +375,8 @@ def _join_blocks(
             "hit_offsets": offsets_of(hits),
             "hit_rank": together("hit_rank", hits),
             "hit_item": together("hit_item", hits),
+            "hit_first": together("hit_first", hits) if has_ties else kept[0]["hit_first"],
+            "hit_last": together("hit_last", hits) if has_ties else kept[0]["hit_last"],
             "scores": together("scores", retrieved),
             "extra_ids": sorted(extra),
         }
@@ -370,7 +388,7 @@ def _join_blocks(
         return found
 
     def excluded_grades() -> Counter[float]:
-        """The grades of judged documents that no list can have, and how often there is each."""
+        """Return counts of the grades of judged documents that no list can contain."""
         ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
         return Counter(qrels.grade[by.find(ids, np.arange(len(ids) + 1), qrels)].tolist())
 
@@ -395,11 +413,11 @@ def join_text(
     want_scores: bool = False,
     want_facts: bool = False,
 ) -> Joined:
-    """The join of TREC text: what is under way if it is that, else read in blocks if it can be, else in memory."""
+    """Join TREC text: take the join read ahead if it fits, else read in blocks if possible, else in memory."""
     joined = None if want_scores or source.ahead is None else source.ahead.take(judged, policy)
     options = policy.join_options(want_scores=want_scores, want_facts=want_facts)
     if joined is None and not text.is_held and not want_facts and hasattr(core, "TextBlocks"):
-        # No more than a block of the text is held at a time; None where that cannot be done.
+        # Holds only one block of the text at a time; returns None if that is not possible.
         before = progress.total
         if text.path is not None:
             progress.total += text.file_size
@@ -427,8 +445,9 @@ def join_text(
     return joined
 
 
-#: So many queries of each side are compared.
+#: Number of queries of each side that are compared.
 _COMPARED = 10_000
+_SAME_IDS = "write ids the same way in both files"
 
 
 def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequence[bytes]) -> InputError:
@@ -436,16 +455,14 @@ def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequen
     of_run, of_judged = ([text_of_id(each) for each in ids[:_COMPARED]] for ids in (found, wanted))
     lookalikes, match = lookalikes_of(of_run, of_judged), near_miss(of_run, of_judged)
     one, other = (of_run[0], of_judged[0]) if match is None or lookalikes else (match.found, match.wanted)
-    hint = "are these judgments and this run of the same collection?"
+    hint = "do the judgments and the run belong to the same collection?"
     if lookalikes:
         one_form, other_form, how = lookalikes[0]
-        hint = (
-            f"'{one_form}' in the run and '{other_form}' in the judgments differ {how}: write ids alike in both files"
-        )
+        hint = f"'{one_form}' in the run and '{other_form}' in the judgments differ {how}: {_SAME_IDS}"
     elif match is not None:
-        hint = f"{match.count:,} of {match.total:,} queries match {match.how}: write ids alike in both files"
+        hint = f"{match.count:,} of {match.total:,} queries match {match.how}: {_SAME_IDS}"
     return InputError(
-        f"{source}: expected queries that are judged, found none: the run has '{printable(one)}', "
+        f"{source}: none of its queries is judged: the run has '{printable(one)}', "
         f"{judgments} has '{printable(other)}'",
         hint,
     )
@@ -465,7 +482,7 @@ def _graded(
         raise disjoint(source, qrels.name, qrels.query_ids, joined["extra_ids"])
     if judged.policy.subtopics and len(qrels.subtopic_ids) == 1 and not qrels.is_part:
         only = printable(qrels.subtopic_ids[0])
-        found = f"subtopics=yes, but all judgments have the same one, '{only}': does column 2 have sub-topics?"
+        found = f"subtopics=yes, but all judgments have the same sub-topic, '{only}': does column 2 hold sub-topics?"
         notes = f"{qrels.name}: {found}", *notes
     item = joined["hit_item"].astype(np.int64)
     if item.size <= _HARDLY_ANY * np.count_nonzero(joined["answered"]):
@@ -474,19 +491,21 @@ def _graded(
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
+    first, last = (joined[bound].astype(np.int64) for bound in ("hit_first", "hit_last"))
     counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
-        # negative=unjudged: these documents were seen by a judge but count as if they had not been.
+        # negative=unjudged: these documents were judged but count as unjudged.
         kept_before = offsets_of(counts)
         pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
+        first, last = (bound[counts] if bound.size else bound for bound in (first, last))
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     others = np.repeat(joined["retrieved"] - 1, np.diff(offsets))
     tells = (hit_grade > 0) & (others > 0)
-    # In whole steps, so that their sum is the same whatever parts it is made of.
+    # Rounded to steps, so that the sum does not depend on how it is partitioned.
     places = np.round((rank[tells] - 1) / others[tells] * _STEPS) / _STEPS
     list_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells]
-    return GradedRun(
+    graded = GradedRun(
         name,
         source,
         judged,
@@ -497,6 +516,8 @@ def _graded(
         rank,
         hit_grade,
         item,
+        first,
+        last,
         joined["scores"],
         joined["rows"],
         JoinFacts(
@@ -518,22 +539,24 @@ def _graded(
         ),
         pooled,
     )
+    return graded.by_grade(policy.ties == "best") if policy.ties in ("best", "worst") else graded
 
 
-#: Sampled evaluation is not recognised by fewer lists. Lists were not cut off from longer ones where so many relevant
-#: documents stand late in them, or where they are longer than some and their length is not round, or not one.
+#: Sampled evaluation is recognised only with at least this many lists. Lists were not cut from longer ones if this many
+#: relevant documents are in the second half, or if lists of more than a few documents differ in length or have a length
+#: that is not round.
 _SAMPLED_LISTS, _SAMPLED_LATE, _SHORT, _ROUND = 10, 5, 20, 5
 
 
 def _sampled(
     judged: Judged, joined: Joined, row: Ints, places: Floats, documents: Callable[[int], Collection[bytes]]
 ) -> int:
-    """How many documents every list has beside the relevant ones, where these look drawn for it; else 0.
+    """Return the number of other documents per list if they appear to be sampled for it; else 0.
 
-    So they do if all lists have equally many and all have everything relevant, but were not cut off from a ranking of
-    the whole collection, which would lose some of what stands late. And lists must be shorter than the collection.
-    ``row`` is the list of every relevant document that was found, ``places`` is where it stands, from 0 to 1;
-    ``documents`` gives the different documents of some rows of the run.
+    That is so if all lists have equally many of them and contain everything relevant, but were not cut from a ranking
+    of the whole collection, which would lose relevant documents at late ranks. Lists must also be shorter than the
+    collection. ``row`` is the list of every relevant document found, ``places`` its relative rank from 0 to 1;
+    ``documents`` returns the distinct documents in the first rows of the run.
     """
     retrieved, lists = joined["retrieved"], joined["answered"]
     found = np.bincount(row, minlength=retrieved.size)
@@ -545,5 +568,5 @@ def _sampled(
     is_whole = is_whole or np.count_nonzero(places > 0.5) >= _SAMPLED_LATE
     if not is_whole or (found != judged.recall_base(None, None))[lists].any():
         return 0
-    # Two lists of all documents have the same ones.
+    # Two lists that both contain all documents have the same ones.
     return int(others[0]) if len(documents(2 * longest)) > longest else 0

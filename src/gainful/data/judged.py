@@ -1,4 +1,4 @@
-"""Judgments under a policy: one grade for every query and document, and an index to find them."""
+"""Judgments prepared under a policy: one grade per query and document, with an index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class UnlistedError(Exception):
-    """What is asked for depends on judged documents of grade 0 that were left out: ask again with all of them."""
+    """The result depends on judged documents of grade 0 that were left out: retry with all of them."""
 
 
 class HasCache:
@@ -40,7 +40,6 @@ class HasCache:
     _cache: dict[object, object]
 
     def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """Return the value for a key, made on first use."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]
@@ -49,9 +48,9 @@ class HasCache:
 class Judged(HasCache):
     """Judgments prepared once and shared by all runs.
 
-    Every distinct document of a query is an *item*. ``grade`` has one grade an item, after ``judges``, ``subtopics``
-    and ``grade-zero``; where ``negative=unjudged`` makes a grade count as no judgment at all it is NaN. If documents of
-    grade 0 were left out, ``unlisted`` has their number per query and gives the judgments with them.
+    Every distinct document of a query is an *item*. ``grade`` holds one grade per item, after ``judges``, ``subtopics``
+    and ``grade-zero``, or NaN if ``negative=unjudged`` makes it count as unjudged. If documents of grade 0 were left
+    out, ``unlisted`` holds their number per query and a function that returns the judgments with them.
     """
 
     def __init__(
@@ -61,49 +60,45 @@ class Judged(HasCache):
         index: JudgmentIndex | None = None,
         unlisted: tuple[Ints, Callable[[], Qrels]] | None = None,
     ) -> None:
-        # Several chunks of a document are no judges that disagree: its best chunk counts.
+        # Chunks of a document are not disagreeing judges: its best chunk counts.
         is_credited = policy.has_parents and policy.parent_of == "both"
         self._judges = "max" if is_credited and policy.judges == "error" else policy.judges
         self.qrels = with_parents(qrels, policy.parent) if is_credited else qrels
         self.policy = policy
         self.unlisted = unlisted
         if index is not None:
-            self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
+            self.__dict__["index"] = index  # built in advance; otherwise built on first use
         self._ideal_lists: dict[object, GainLists] = {}
         self._cache = {}
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
         self.grade = self._settled(self._one_grade_an_item())
-        #: The highest grade there can be, in the units of ``grade``.
+        #: The highest possible grade, in the units of ``grade``.
         self.scale = max(qrels.scale - policy.grade_zero, 0.0) if policy.grade_zero else qrels.scale
 
     @classmethod
     def of(
-        cls,
-        judgments: QrelsLike | Judged,
-        policy: PolicyLike = None,
-        columns: Mapping[str, str] | None = None,
+        cls, judgments: QrelsLike | Judged, policy: PolicyLike = None, columns: Mapping[str, str] | None = None
     ) -> Judged:
-        """Judgments made ready under a policy. Those that already are bring their own, and take no other."""
+        """Return judgments prepared under a policy; prepared judgments have their own and accept no other."""
         if not isinstance(judgments, Judged):
             settled = Policy.of(policy)
             return cls(Qrels.of(judgments, columns), settled)
         if policy is not None:
-            raise UsageError("policy: expected none beside judgments that are already prepared under their own")
+            raise UsageError("policy: cannot be combined with prepared judgments, which have their own")
         return judgments
 
     def __getstate__(self) -> dict[str, object]:
-        # The native index is rebuilt on demand, so that prepared judgments travel to other processes.
+        # The native index is rebuilt on demand, so that prepared judgments can be pickled.
         return {name: value for name, value in self.__dict__.items() if name != "index"}
 
     @cached_property
     def index(self) -> JudgmentIndex:
-        """Finds items by query and document id."""
         return core.JudgmentIndex(list(self.qrels.query_ids), self.qrels.query, *self.qrels.document_spans)
 
     @cached_property
     def counts(self) -> Ints:
-        """The number of judged documents per query."""
+        """Number of judged documents per query."""
         counts = np.diff(offsets_of(~np.isnan(self.grade))[self.item_offsets])
         return counts if self.unlisted is None else counts + self.unlisted[0]
 
@@ -113,7 +108,7 @@ class Judged(HasCache):
 
     @property
     def best_first(self) -> tuple[Ints, Documents]:
-        """The judged documents of every query, best first: offsets by query, and the documents."""
+        """Judged documents of every query, best first: offsets by query, and the documents."""
         self._require_all()
         return self._listed
 
@@ -123,14 +118,14 @@ class Judged(HasCache):
 
     @cached_property
     def _order(self) -> tuple[Ints, Ints]:
-        """The items that count, best first within their queries, and the query of each."""
+        """Items with a grade, best first within their queries, and the query of each."""
         query = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
         order, counts = np.lexsort((-self.grade, query)), ~np.isnan(self.grade)
-        # Items are by query before and after: of those that count, the queries are the same in either order.
+        # Items are sorted by query before and after, so the query column is the same in both orders.
         return (order, query) if counts.all() else (order[counts[order]], query[counts])
 
     def best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
-        """The chosen ones of the judged items, or all, best first: offsets by query, and the documents."""
+        """Return the chosen judged items, or all, best first: offsets by query, and the documents."""
         self._require_all()
         return self._best_first_of(chosen)
 
@@ -144,16 +139,15 @@ class Judged(HasCache):
         return offsets, Documents(row, rank, self.grade[order])
 
     def items_best_first(self, chosen: Bools) -> Ints:
-        """The chosen items that count, in the order of :meth:`best_first_of`."""
+        """Return the chosen items with a grade, in the order of :meth:`best_first_of`."""
         order = self._order[0]
         return np.asarray(order[chosen[order]])
 
     def document_of(self, item: int) -> bytes:
-        """The document id of an item."""
         return self.qrels.document(int(np.flatnonzero(self.item == item)[0]))
 
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
-        """The number of relevant judged documents per query."""
+        """Return the number of relevant judged documents per query."""
         if self.unlisted is not None:
             self._require_all(is_relevant(_ZERO, rel, level))
 
@@ -165,7 +159,7 @@ class Judged(HasCache):
         return self.cached(("recall base", rel, level), count)
 
     def ideal_lists(self, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
-        """The best lists there can be, for all queries; the same for every run."""
+        """Return the ideal lists of all queries, which are the same for every run."""
         ideal = self._ideal_lists.get((gain, rel, level))
         if ideal is None:
             if self.unlisted is not None:
@@ -174,14 +168,14 @@ class Judged(HasCache):
             ideal = GainLists.of(judged, queries, gain, self.scale, rel, level).best_first()
             self._ideal_lists[gain, rel, level] = ideal
             if len(self._ideal_lists) > _MOST_IDEALS:
-                # A sweep over gains does not return to the oldest. (Copied first: several threads may be here at once.)
+                # Sweeps over gains do not return to the oldest. Copy first, because several threads may be here.
                 oldest, *_ = tuple(self._ideal_lists)
                 self._ideal_lists.pop(oldest, None)
         return ideal
 
     @cached_property
     def by_subtopic(self) -> tuple[Ints, Ints, Floats]:
-        """Item, sub-topic and grade, one grade for every sub-topic of an item; items ascend."""
+        """Item, sub-topic and grade, with one grade per item and sub-topic; items ascend."""
         self._require_all()
         item, subtopic, grade = self._one_grade_a_subtopic
         return item, subtopic, self._settled(grade)
@@ -209,7 +203,7 @@ class Judged(HasCache):
             return grade
         if not self.policy.subtopics:
             return self._combined(self.item, qrels.grade)
-        # Judges may disagree about a document's sub-topic; between sub-topics its highest grade counts.
+        # Judges may disagree on the grade for a sub-topic; across sub-topics, a document's highest grade counts.
         item, _, grade = self._one_grade_a_subtopic
         return np.maximum.reduceat(grade, np.flatnonzero(np.diff(item, prepend=-1)))
 
@@ -217,7 +211,7 @@ class Judged(HasCache):
     def _one_grade_a_subtopic(self) -> tuple[Ints, Ints, Floats]:
         """Item, sub-topic and grade, by item, then by sub-topic."""
         qrels, subtopics = self.qrels, len(self.qrels.subtopic_ids)
-        # Asked for the index too, unique sorts by merging, which is quick for what is nearly in order, as most are.
+        # return_index makes unique use a merge sort, which is fast on nearly sorted input.
         pairs, _, group = np.unique(self.item * subtopics + qrels.subtopic, return_index=True, return_inverse=True)
         if pairs.size == len(qrels):
             grade = np.empty(pairs.size)
@@ -227,7 +221,7 @@ class Judged(HasCache):
         return pairs // subtopics, pairs % subtopics, grade
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
-        """One grade a group, from its grades in ascending order, so that the order of the input cannot matter."""
+        """Return one grade per group; grades are sorted first, so that the order of the input does not matter."""
         order, judges = np.lexsort((grade, group)), self._judges
         starts, ascending = np.flatnonzero(np.diff(group[order], prepend=-1)), grade[order]
         counts = np.diff(starts, append=grade.size)
@@ -243,8 +237,8 @@ class Judged(HasCache):
         return np.asarray(lowest if judges == "min" else highest)
 
     def _in_turn(self, group: Ints, grade: Floats, differs: Bools) -> Floats:
-        """Where grades differ, that of the first judge, then of the second, and so on, in the order of the documents'
-        ids (jarvelin2000, section 3.2). Judges go by column 2, and by their grades where it does not tell them."""
+        """Take differing grades from the judges in turn, in the order of document IDs (jarvelin2000, section 3.2).
+        Judges are identified by column 2, or else ordered by their grades."""
         qrels, subtopics = self.qrels, self.qrels.subtopic_ids
         place = np.empty(len(subtopics), np.int64)
         place[sorted(range(len(subtopics)), key=subtopics.__getitem__)] = np.arange(len(subtopics))
@@ -257,7 +251,7 @@ class Judged(HasCache):
             key=lambda at: (
                 int(qrels.query[rows[at]]),
                 qrels.document(int(rows[at])),
-                int(judge[rows[at]]),  # of sub-topics, which are then what column 2 has
+                int(judge[rows[at]]),  # with sub-topics, column 2 holds these
             ),
         )
         for turn, at in enumerate(differing):
@@ -266,7 +260,7 @@ class Judged(HasCache):
 
     @cached_property
     def first_rows(self) -> Ints:
-        """For every judgment the row of the first one of its document (and sub-topic, where these are told apart)."""
+        """For every judgment, the row of the first one for its document (and sub-topic, if these are distinguished)."""
         group = self.item
         if self.policy.subtopics:
             group = group * len(self.qrels.subtopic_ids) + self.qrels.subtopic
@@ -281,7 +275,7 @@ class Judged(HasCache):
         for row, first in conflicts[:MOST_SHOWN]:
             query, document = qrels.query_ids[int(qrels.query[row])], qrels.document(row)
             message = (
-                f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
+                f"conflicting grades for query '{printable(query)}' and document '{printable(document)}': "
                 f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
             )
             place = f" ({qrels.origin.place(first)})"
@@ -290,6 +284,6 @@ class Judged(HasCache):
         hint = (
             f"column 2 differs: if it is the sub-topic, use {for_asker('--subtopics', 'subtopics=True')}"
             if by_subtopic
-            else f"{option('judges', 'mean')}, median, max, min or turn makes one grade of several"
+            else f"combine them with {option('judges', 'mean')}, median, max, min or turn"
         )
         return input_error(messages, len(conflicts), hint)

@@ -1,4 +1,4 @@
-"""Ranked lists as sparse arrays: only the documents that matter, by row (query), then by rank."""
+"""Ranked lists as sparse arrays that hold only relevant entries, by row (query), then by rank."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Documents:
-    """Some documents of some queries: their row (query), rank from 1 and grade; by row, then by rank."""
+    """Documents with their row (query), rank from 1 and grade; by row, then by rank."""
 
     row: Ints
     rank: Ints
@@ -22,18 +22,17 @@ class Documents:
 
     @cached_property
     def ordinal(self) -> Ints:
-        """1, 2, 3, ... within every row."""
         return ordinal_in_row(self.row)
 
     def relevant(self, rel: float | None, level: float | None) -> Documents:
-        """Those with a grade above 0, of at least ``rel``, or of exactly ``level``."""
+        """Return those with a grade above 0, of at least ``rel``, or of exactly ``level``."""
         chosen = is_relevant(self.grade, rel, level)
         return Documents(self.row[chosen], self.rank[chosen], self.grade[chosen])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GainLists:
-    """Ranked lists of gains, one a row, holding only the places with a gain above 0; by row, then by rank."""
+    """Ranked lists of gains, one per row, holding only ranks with a gain above 0; by row, then by rank."""
 
     size: int
     row: Ints
@@ -44,7 +43,7 @@ class GainLists:
     def of(
         cls, documents: Documents, size: int, gain: Gain | str, scale: float, rel: float | None, level: float | None
     ) -> GainLists:
-        """The gains of documents. ``rel`` and ``level`` set all other gains to 0."""
+        """Return the gains of documents. ``rel`` and ``level`` set all other gains to 0."""
         if rel is not None or level is not None:
             documents = documents.relevant(rel, level)
         gains = Gain.of(gain).of_grades(documents.grade, scale)
@@ -54,24 +53,22 @@ class GainLists:
         return cls(size, documents.row[kept], documents.rank[kept], gains[kept])
 
     def best_first(self) -> GainLists:
-        """The same gains in descending order: the best lists that can be made of them."""
+        """Return the gains in descending order: the ideal lists."""
         row, gain = self.row, self.gain
         if ((gain[1:] > gain[:-1]) & (row[1:] == row[:-1])).any():  # most maps keep the order of grades
             gain = gain[np.lexsort((-gain, row))]
         return GainLists(self.size, row, ordinal_in_row(row), gain)
 
     def of_rows(self, rows: Ints) -> GainLists:
-        """The lists of some rows, numbered anew."""
         row, place = gather(self.offsets, rows)
         return GainLists(int(rows.size), row, self.rank[place], self.gain[place])
 
     @cached_property
     def offsets(self) -> Ints:
-        """Where each list starts among all places, and where the last one ends."""
         return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
 
     def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
-        """The sum over each list, down to ``cutoff``, of gain / divisor(rank), added in the order of ranks."""
+        """Return the sum of gain / divisor(rank) down to ``cutoff`` for each list, added in rank order."""
         row, rank, gain = self.to(cutoff)
         if not rank.size:
             return np.zeros(self.size)
@@ -79,38 +76,63 @@ class GainLists:
         return np.bincount(row, gain / by_rank[rank - 1], minlength=self.size).astype(np.float64, copy=False)
 
     def weighted(self, weights: Callable[[int], Floats], cutoff: int | None) -> Floats:
-        """The sum over each list, down to ``cutoff``, of gain * weight; ``weights`` gives those of the first ranks."""
+        """Return the sum of gain * weight down to ``cutoff`` for each list; ``weights(n)`` covers ranks 1 to n."""
         row, rank, gain = self.to(cutoff)
         by_rank = weights(int(rank.max(initial=0)))
         return np.bincount(row, gain * by_rank[rank - 1], minlength=self.size).astype(np.float64, copy=False)
 
     def dense(self, depth: int) -> Floats:
-        """The gains as an array of lists x ranks, 0 where there is none."""
+        """Return the gains as an array of lists x ranks, 0 where missing."""
         row, rank, gain = self.to(depth)
         values = np.zeros((self.size, depth))
         values[row, rank - 1] = gain
         return values
 
     def last_rank(self, depth: int) -> Ints:
-        """The last rank down to ``depth`` that has a gain, 0 where none has."""
+        """Return the last rank with a gain down to ``depth``, 0 if there is none."""
         row, rank, _ = self.to(depth)
         last = np.zeros(self.size, np.int64)
         last[row] = rank  # ranks ascend within a row, so the last one stays
         return last
 
     def to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
-        """Row, rank and gain of the places down to ``cutoff``."""
+        """Return row, rank and gain of the entries down to ``cutoff``."""
         if cutoff is None:
             return self.row, self.rank, self.gain
         shown = self.rank <= cutoff
         return self.row[shown], self.rank[shown], self.gain[shown]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TiedGainLists(GainLists):
+    """Lists whose documents may stand anywhere in their group of equal scores, from rank ``first`` to ``last``.
+
+    Totals and arrays have the mean gain of a group at each of its ranks: the expectation over all orders.
+    """
+
+    first: Ints
+    last: Ints
+
+    @cached_property
+    def spread(self) -> GainLists:
+        """The lists of mean gains."""
+        starts = np.ones(self.row.size, bool)
+        starts[1:] = (self.row[1:] != self.row[:-1]) | (self.first[1:] != self.first[:-1])
+        size = (self.last - self.first + 1)[starts]
+        group = np.repeat(np.arange(size.size), size)
+        mean = np.bincount(np.cumsum(starts) - 1, self.gain, minlength=size.size) / size
+        place = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
+        return GainLists(self.size, self.row[starts][group], self.first[starts][group] + place, mean[group])
+
+    def to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
+        return self.spread.to(cutoff)
+
+
 @dataclass(frozen=True, eq=False)
 class ItemLists:
-    """The items of a run's lists by their numbers, in rank order; numbers below ``catalogue`` are in the catalogue.
+    """The items in a run's lists by number, in rank order; numbers below ``catalogue`` are in the catalogue.
 
-    ``size`` is how many numbers there are, ``training`` how many interactions there were before, if that is known.
+    ``size`` is the number of distinct numbers, ``training`` the number of past interactions, if known.
     """
 
     offsets: Ints
@@ -121,25 +143,24 @@ class ItemLists:
     source: str = ""
 
     def exposure(self, cutoff: int | None) -> Ints:
-        """How often each item stands among the first of a list."""
+        """Return the number of lists with each item in the first ``cutoff`` ranks."""
         counts = np.diff(self.offsets)
         rank = np.arange(self.item.size) - np.repeat(self.offsets[:-1], counts)
         return np.bincount(self.item if cutoff is None else self.item[rank < cutoff], minlength=self.size)
 
     @property
     def unknown(self) -> int:
-        """How many items the lists have that the catalogue has not."""
+        """Number of items in the lists that are not in the catalogue."""
         return 0 if self.catalogue is None else int(np.count_nonzero(self.exposure(None)[self.catalogue :]))
 
     def at(self, places: Sequence[int]) -> ItemLists:
-        """The lists at some places."""
         row, place = gather(self.offsets, np.asarray(places, np.int64))
         counts = np.bincount(row, minlength=len(places))
         return replace(self, offsets=np.append(0, np.cumsum(counts)), item=self.item[place])
 
 
 def gather(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """For every entry of the chosen rows its row among the chosen and its place among all."""
+    """Return the row among the chosen, and the position among all, of every entry in the chosen rows."""
     starts, counts = offsets[rows], offsets[rows + 1] - offsets[rows]
     row = np.repeat(np.arange(rows.size), counts)
     before = np.cumsum(counts) - counts
@@ -147,14 +168,14 @@ def gather(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def is_relevant(grades: Floats, rel: float | None, level: float | None) -> Bools:
-    """Grade above 0; with ``rel`` at least that; with ``level`` exactly that."""
+    """Return whether grades are above 0, at least ``rel``, or exactly ``level``."""
     if level is not None:
         return np.asarray(grades == level)
     return np.asarray(grades > 0 if rel is None else grades >= rel)
 
 
 def highest_gain(gain: Gain, scale: float, rel: float | None = None, level: float | None = None) -> float:
-    """The most that any document can gain, judged or not; ``rel`` and ``level`` set all other gains to 0."""
+    """Return the highest possible gain of a document; ``rel`` and ``level`` set all other gains to 0."""
     if gain.text == "binary":
         return 1.0
     top = scale if gain.ends is None else gain.ends[1]
@@ -166,9 +187,9 @@ def highest_gain(gain: Gain, scale: float, rel: float | None = None, level: floa
 
 
 def in_columns(row: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
-    """The values of every row side by side, 0 after the last one, and the column in which each stands.
+    """Return the values of every row as a row of an array, padded with 0, and the column of each value.
 
-    What is then added up along a row does not depend on the other rows, not even in the last bit.
+    Sums along such a row do not depend on other rows, not even in the last bit.
     """
     column = ordinal_in_row(row) - 1
     array = np.zeros((size, int(column.max(initial=0)) + 1))
@@ -177,12 +198,12 @@ def in_columns(row: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
 
 
 def sum_by(row: Ints, values: Floats | Ints, size: int) -> Floats:
-    """The sum of every row's values, added in their order."""
+    """Return the sum of each row's values, added in order."""
     return np.bincount(row, values, minlength=size).astype(np.float64, copy=False)
 
 
 def running_sums(offsets: Ints, values: Floats) -> Floats:
-    """Running sums within every row, rows being ``offsets[i] : offsets[i + 1]``; each is added up from its own start.
+    """Return running sums within each row ``offsets[i] : offsets[i + 1]``, each added up from its own start.
 
     >>> running_sums(np.array([0, 2, 2, 5]), np.array([1.0, 2.0, 1.0, 1.0, 1.0])).tolist()
     [1.0, 3.0, 1.0, 2.0, 3.0]
@@ -201,20 +222,20 @@ def running_sums(offsets: Ints, values: Floats) -> Floats:
 
 
 def cumulated(row: Ints, values: Floats, size: int) -> Floats:
-    """Running sums within every row."""
+    """Return running sums within each row."""
     array, column = in_columns(row, values, size)
     return np.asarray(np.cumsum(array, axis=1)[row, column])
 
 
 def count_to(documents: tuple[Ints, Ints], row: Ints, rank: Ints) -> Ints:
-    """How many of the documents (by row, then by rank) stand in each given row down to each given rank."""
+    """Return the number of documents (sorted by row, then rank) in each given row down to each given rank."""
     stride = 1 + max(int(ranks.max(initial=0)) for ranks in (documents[1], rank))
     keys = documents[0] * stride + documents[1]
     return np.searchsorted(keys, row * stride + rank, "right") - np.searchsorted(keys, row * stride, "right")
 
 
 def ordinal_in_row(row: Ints) -> Ints:
-    """1, 2, 3, ... within every run of equal rows."""
+    """Return 1, 2, 3, ... within every run of equal rows."""
     if not row.size:
         return np.zeros(0, np.int64)
     starts = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(row[1:] != row[:-1]) + 1))

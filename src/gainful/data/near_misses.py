@@ -1,4 +1,4 @@
-"""Ids that would match if they were written alike: what keeps those of a run from those of the judgments."""
+"""Near misses: IDs of a run that would match those of the judgments if they were written alike."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _SEPARATORS = "#_-:/.|@"
 _DIGITS = "0123456789"
 _WHOLE_NUMBER = re.compile(r"[+-]?0*(\d+)(?:\.0*)?", re.ASCII)
 _URL = re.compile(r"(?:[a-z]+://)?(?:www\.)?(.*?)/?", re.IGNORECASE | re.DOTALL)
-#: Fewer than this share of the smaller side could be chance.
+#: Matches of a smaller share of the smaller side could be due to chance.
 _ENOUGH = 0.02
-#: A change that makes most ids equal would make anything match.
+#: A change that leaves a smaller share of distinct IDs is rejected, since it would make anything match.
 _KEPT_APART = 0.2
 
 
 @dataclass(frozen=True)
 class NearMiss:
-    """What makes ids match: how, how many of how many, and a pair that does; then all pairs."""
+    """A change that makes IDs match: its description, the matches and the total, an example, and all pairs."""
 
     how: str
     count: int
@@ -37,7 +37,7 @@ class NearMiss:
 
 
 def near_miss(found: Sequence[str], wanted: Sequence[str]) -> NearMiss | None:
-    """The change that makes most ids of a run match those of the judgments, the simplest of equals; None if none does.
+    """Return the simplest change that makes most IDs of a run match those of the judgments; None if none does.
 
     >>> near_miss(["DOC1", "DOC2"], ["doc1", "doc2", "doc3"])
     NearMiss(how='if case is ignored', count=2, total=2, found='DOC1', wanted='doc1')
@@ -59,7 +59,7 @@ def near_miss(found: Sequence[str], wanted: Sequence[str]) -> NearMiss | None:
 
 
 def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, Change, Change]]:
-    """All ways to make ids meet, simple ones first: how, a change to those of the run and one to the judgments'."""
+    """Yield changes, simple ones first: the description, and a function for each side."""
 
     def same(identifier: str) -> str:
         return identifier
@@ -89,14 +89,14 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, 
         *((how, same, change) for how, change in _shortenings(judged, "judgments'")),
     ]
     yield from one_sided
-    # Two things at once: ids of one side longer, and written differently beside.
+    # Combinations: a prefix or suffix on one side, and a different notation.
     for also, change in ((" and if case is ignored", str.casefold), (" and as numbers", as_number)):
         for how, of_run, of_judged in one_sided:
             yield how + also, after(of_run, change), after(of_judged, change)
 
 
 def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]:
-    """Yield changes that drop what all ids of a side begin or end with, longest first, or a part at a separator."""
+    """Yield changes that remove a common prefix or suffix, longest first, or a part at a separator."""
     start = _common_start(ids)
     ends = {len(start.rstrip(_DIGITS)), *(i + 1 for i, character in enumerate(start) if character in _SEPARATORS)}
     for prefix in (start[:end] for end in sorted(ends, reverse=True) if end):
@@ -107,8 +107,8 @@ def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]
         yield f"without the {whose} suffix '{suffix}'", methodcaller("removesuffix", suffix)
     present = set("".join(ids))
     for mark in filter(present.__contains__, _SEPARATORS):
-        yield f"with only what stands before the {whose} last '{mark}'", partial(_part, mark, 0)
-        yield f"with only what stands after the {whose} last '{mark}'", partial(_part, mark, 2)
+        yield f"using only the part before the last '{mark}' of the {whose} ids", partial(_part, mark, 0)
+        yield f"using only the part after the last '{mark}' of the {whose} ids", partial(_part, mark, 2)
 
 
 def _part(mark: str, which: int, identifier: str) -> str:

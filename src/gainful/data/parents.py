@@ -1,4 +1,4 @@
-"""Chunks that stand for their documents: by a pattern, a table, or a function; and ids that look like such chunks."""
+"""Replacement of chunks by their documents (pattern, table or function); detection of IDs that look like chunks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gainful.notation import count_of, printable, text_of_id
 from gainful.policy import Parent
 
 _Columns = TypeVar("_Columns", bound=DocumentColumns)
-#: What tables call the ids of chunks.
+#: Names of chunk IDs in tables.
 _CHUNK = ("chunk_id passage_id node_id split_id chunk passage node split id",)
-#: What may stand between the id of a document and what tells its chunks.
+#: Characters that may separate the ID of a document from the suffix of its chunks.
 _MARK = re.compile(r"[^A-Za-z0-9]")
 
 
 def is_column(parent: str | Parent) -> bool:
-    """Whether a parent is the name of a column: neither a function, a pattern nor a file."""
+    """Return whether a parent is the name of a column rather than a function, a pattern or a file."""
     return isinstance(parent, str) and "(" not in parent and not os.path.isfile(parent)
 
 
 def with_parents(columns: _Columns, parent: str | Parent) -> _Columns:
-    """The same with the documents of chunks in their place. What is no chunk stays.
+    """Return the columns with chunks replaced by their documents; other IDs are unchanged.
 
     >>> from gainful import Run
     >>> run = with_parents(Run.from_dict({"q1": ["d1#2", "d2", "d1#1"]}), "(.+)#.*")
@@ -49,17 +49,17 @@ def with_parents(columns: _Columns, parent: str | Parent) -> _Columns:
 
 
 def _finder(parent: str | Parent) -> tuple[Callable[[str], object], str]:
-    """What gives the document of an id, and what is said of ids without one."""
+    """Return a function from an ID to its document, and a description of IDs without one."""
     if callable(parent):
         return parent, "without a parent"
     if "(" not in parent:
         return _read_table(parent).get, f"not in {parent}"
     matches = re.compile(parent, re.DOTALL).fullmatch
-    return (lambda text: found[1] if (found := matches(text)) else None), f"unlike the pattern '{parent}'"
+    return (lambda text: found[1] if (found := matches(text)) else None), f"not matched by the pattern '{parent}'"
 
 
 def _read_table(path: str) -> dict[str, str]:
-    """The document of every chunk: the first two columns of a table, or a JSON object."""
+    """Read the document of every chunk from the first two columns of a table, or from a JSON object."""
     from gainful.io.records import read_records
 
     records = [[*record.values.items()] for record in read_records(path, path, _CHUNK, bare=True)]
@@ -71,12 +71,12 @@ def _read_table(path: str) -> dict[str, str]:
 
 
 def chunks_of(retrieved: Iterable[bytes], judged: Iterable[bytes]) -> str | None:
-    """What is said of retrieved and judged ids of which one begins with the other, and what makes them meet.
+    """Return a note if a retrieved ID begins with a judged one or vice versa, with the option that matches them.
 
     >>> print(chunks_of([b"d1#12", b"d7#1"], [b"d1", b"d2"]))
-    'd1#12' begins with the judged 'd1': parent='(.+)#[0-9]+' credits chunks to documents
-    >>> print(chunks_of([b"d1"], [b"d1_chunk_2"]))
-    the judged 'd1_chunk_2' begins with 'd1': parent='(.+)_chunk_[0-9]+', parent_of='both' credits chunks to documents
+    'd1#12' begins with the judged 'd1': use parent='(.+)#[0-9]+' to credit chunks to documents
+    >>> print(chunks_of([b"d1"], [b"d1_c2"]))
+    the judged 'd1_c2' begins with 'd1': use parent='(.+)_c[0-9]+', parent_of='both' to credit chunks to documents
     """
     one, other = ({*map(text_of_id, ids)} for ids in (retrieved, judged))
     for chunks, documents in ((one, other), (other, one)):
@@ -92,5 +92,5 @@ def chunks_of(retrieved: Iterable[bytes], judged: Iterable[bytes]) -> str | None
                     pair[0] = f"the judged {pair[0]}"
                     options.append(option("parent_of", "both"))
                 separator = for_asker(" ", ", ")
-                return f"{' begins with '.join(pair)}: {separator.join(options)} credits chunks to documents"
+                return f"{' begins with '.join(pair)}: use {separator.join(options)} to credit chunks to documents"
     return None

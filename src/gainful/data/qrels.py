@@ -25,22 +25,22 @@ from gainful.policy import Policy, PolicyLike
 if TYPE_CHECKING:
     from gainful.data.items import Items, ItemsLike
 
-_ALL_RELEVANT = "every document in it counts as relevant, with grade 1"
+_ALL_RELEVANT = "every listed document counts as relevant, with grade 1"
 
 
 def unused_note(table: str) -> str:
-    """What is said of a table that no measure looks at."""
-    instead = f"; {option('exclude')} leaves items out" if table == "training" else ""
+    """Return the note about a table that no measure uses."""
+    instead = f"; use {option('exclude')} to exclude items" if table == "training" else ""
     return f"no measure uses {option(table)}{instead}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Qrels(DocumentColumns):
-    """Graded judgments: which document has which grade for which query. Immutable.
+    """Graded judgments of documents by query. Immutable.
 
-    Grades are as the judges wrote them; conventions such as ``judges`` or ``negative`` are applied when the judgments
-    meet a run. ``scale`` is the highest grade in the whole file (or given) and ``levels`` are all the grades in it;
-    both survive :meth:`select`.
+    Grades are unchanged; conventions such as ``judges`` or ``negative`` are applied when judgments are joined with a
+    run. ``scale`` is the highest grade in the file (or given) and ``levels`` are all distinct grades; both are
+    preserved by :meth:`select`.
 
     >>> qrels = Qrels.from_dict({"q1": {"d1": 2, "d2": 0.5}})
     >>> qrels.queries, qrels.scale, len(qrels)
@@ -58,12 +58,12 @@ class Qrels(DocumentColumns):
     grade: Floats
     scale: float
     levels: tuple[float, ...]
-    origin: Origin = NOWHERE  # where each row stands
+    origin: Origin = NOWHERE  # places of the rows
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
-    left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
-    notes: tuple[str, ...] = ()  # what was done to read them
-    items: Items | None = None  # what is known of the documents
-    intents: Mapping[bytes, Mapping[bytes, float]] | None = None  # how likely sub-topics are; all alike if not known
+    left_out: frozenset[bytes] = frozenset()  # the other queries of the whole, which are also judged
+    notes: tuple[str, ...] = ()  # repairs and assumptions made while reading
+    items: Items | None = None  # information about the documents
+    intents: Mapping[bytes, Mapping[bytes, float]] | None = None  # sub-topic probabilities; None: uniform
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
@@ -73,16 +73,16 @@ class Qrels(DocumentColumns):
         cls,
         source: Source | Text,
         *,
-        format: str | None = None,  # noqa: A002 - it is what people call it
+        format: str | None = None,  # noqa: A002 - the usual name
         columns: Mapping[str, str] | None = None,
         grades: Mapping[str, float] | None = None,
         scale: float | None = None,
         threads: int | None = None,
     ) -> Qrels:
-        """Judgments from a path, ``-``, bytes, NTCIR's folder or the id of a collection in ir_datasets.
+        """Read judgments from a path, ``-``, bytes, an NTCIR folder or the ID of a collection in ir_datasets.
 
-        The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to the
-        names that a header has for them, ``grades`` words to numbers: ``{"Perfect": 3, "Good": 2, "Bad": 0}``.
+        The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to names
+        in the header, ``grades`` words to numbers: ``{"Perfect": 3, "Good": 2, "Bad": 0}``.
         """
         how = Reading.checked(format, columns, grades=grades)._replace(threads=thread_count(threads))
         return cls._read(as_source(source, "Qrels"), how, scale)
@@ -94,10 +94,10 @@ class Qrels(DocumentColumns):
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str | None = None, scale: float | None = None) -> Qrels:
-        """Judgments from rows of whatever source; where there are no grades every document is relevant."""
+        """Return judgments from rows; without grades every document is relevant."""
         name, rows = rows.origin.name if name is None else name, rows.by_query_id()
         if not rows.size:
-            raise InputError(f"{name}: expected at least one judgment, found none")
+            raise InputError(f"{name}: no judgments")
         notes, grade = rows.notes, rows.value
         if grade is None:
             lacking = "grades" if isinstance(rows.origin, ItemRows) else "column for the grade"
@@ -134,10 +134,10 @@ class Qrels(DocumentColumns):
         scale: float | None = None,
         name: str = "<frame>",
     ) -> Qrels:
-        """Judgments from a data frame with columns for query, document and grade: pandas, polars, pyarrow, ...
+        """Return judgments from a data frame with columns for query, document and grade: pandas, polars, pyarrow, ...
 
-        ``columns`` maps roles to names that are not understood by themselves, such as ``{"grade": "stars"}``. Cells may
-        hold all documents of a query. ``grades`` are the numbers that words stand for.
+        ``columns`` maps roles to names that are not recognised, such as ``{"grade": "stars"}``. Cells may hold all
+        documents of a query. ``grades`` maps words to numbers.
         """
         from gainful.io.frames import read_frame
 
@@ -146,7 +146,7 @@ class Qrels(DocumentColumns):
 
     @classmethod
     def from_dict(cls, judgments: Mapping[Any, Any], *, scale: float | None = None, name: str = "<dict>") -> Qrels:
-        """Judgments from ``{query: {document: grade}}``, or ``{query: [document, ...]}`` where all are relevant.
+        """Return judgments from ``{query: {document: grade}}``, or from lists of relevant documents by query.
 
         A query without documents is judged, with nothing relevant.
         """
@@ -154,13 +154,13 @@ class Qrels(DocumentColumns):
 
     @classmethod
     def from_run(cls, run: RunLike, policy: PolicyLike = None) -> Qrels:
-        """A run in place of judgments, to compare others with it: its last document has grade 1, the one above 2.
+        """Return a run as judgments, to compare other runs with it: grade 1 for its last document, 2 for the one above.
 
         >>> Qrels.from_run({"q1": ["d1", "d2", "d3"]}).grade.tolist()
         [3.0, 2.0, 1.0]
         """
         found = Run.of(run, policy=policy)
-        # Where all of its documents are judged, the join has its rows in their order.
+        # If all documents are judged, the join returns the rows in rank order.
         order = sorted(range(len(found.query_ids)), key=found.query_ids.__getitem__)
         found = found.take(np.array(order, np.int64))
         index = core.JudgmentIndex(list(found.query_ids), found.query_of_rows, *found.document_spans)
@@ -176,19 +176,16 @@ class Qrels(DocumentColumns):
 
     @classmethod
     def of(
-        cls,
-        value: QrelsLike,
-        columns: Mapping[str, str] | None = None,
-        grades: Mapping[str, float] | None = None,
+        cls, value: QrelsLike, columns: Mapping[str, str] | None = None, grades: Mapping[str, float] | None = None
     ) -> Qrels:
-        """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes, or a list of dicts
-        as JSON lines have them.
+        """Return judgments from any supported input: a Qrels, a dict, a data frame, a path, bytes, or a list of dicts
+        as in JSON lines.
 
-        ``columns`` maps roles to names, where there are columns, and ``grades`` words to numbers.
+        ``columns`` maps roles to the names of columns or keys, and ``grades`` words to numbers.
         """
         if isinstance(value, Qrels):
             if grades:
-                raise UsageError("grades: cannot be used with a Qrels", "Qrels.read(path, grades=...) takes them")
+                raise UsageError("grades: cannot be used with a Qrels", "use Qrels.read(path, grades=...)")
             return value
         how = Reading.checked(columns=columns, grades=grades)._replace(threads=default_threads())
         return cls._read(value, how)
@@ -205,14 +202,14 @@ class Qrels(DocumentColumns):
         return f"<Qrels {printable(self.name, 80)}: {queries}, {count_of(len(self), 'judgment')}>"
 
     def select(self, queries: Iterable[str | bytes | int]) -> Qrels:
-        """The judgments of some of the queries; scale and levels stay those of the whole."""
+        """Return the judgments of the given queries, with the scale and levels of the whole."""
         wanted = wanted_ids(queries, self.name, "query", "queries")
         if not wanted:
-            raise UsageError(f"{self.name}: expected queries to select, found none")
+            raise UsageError(f"{self.name}: no queries to select")
         unknown = wanted.difference(self.query_ids)
         if unknown:
             first = text_of_id(min(unknown))
-            raise UsageError(f"{self.name}: {count_of(len(unknown), 'query', 'queries')} not judged, '{first}' first")
+            raise UsageError(f"{self.name}: {count_of(len(unknown), 'query', 'queries')} not judged, such as '{first}'")
         kept = np.array([identifier in wanted for identifier in self.query_ids], bool)
         rows = np.flatnonzero(kept[self.query])
         return replace(
@@ -230,9 +227,9 @@ class Qrels(DocumentColumns):
         columns: Mapping[str, Mapping[str, str]] | None = None,
         intents: ItemsLike | None = None,
     ) -> Qrels:
-        """The same judgments with what is known of documents, for measures of recommendation: a table of them with
-        their attributes, and pairs of user and document from before; for measures of diversity the probability of each
-        query's sub-topics. A file, a dict, a data frame each."""
+        """Return the judgments with information for measures of recommendation (a table of items and their attributes,
+        past interactions as pairs of user and document) or of diversity (sub-topic probabilities per query). Each is a
+        file, a dict or a data frame."""
         from gainful.data.items import Items
         from gainful.io.records import read_intents
 
@@ -243,7 +240,7 @@ class Qrels(DocumentColumns):
         return replace(self, items=known, intents=likely, notes=notes).read_from(self.name)
 
     def take(self, rows: Ints) -> Qrels:
-        """The judgments in some rows; all queries stay."""
+        """Return the judgments in some rows, with all queries."""
         return replace(
             self,
             query=self.query[rows],
@@ -255,6 +252,6 @@ class Qrels(DocumentColumns):
         )
 
 
-#: Whatever describes judgments: themselves, a path or bytes, a data frame, ``{query: {document: grade}}`` or
+#: Any supported description of judgments: a Qrels, a path or bytes, a data frame, ``{query: {document: grade}}`` or
 #: ``{query: [document, ...]}``.
 QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Any] | Sequence[Mapping[str, Any]] | Frame

@@ -1,4 +1,4 @@
-"""What is known of queries beside their judgments: their texts, the segments they belong to, what each one counts."""
+"""Information about queries other than judgments: texts, segments and weights."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gainful.io.columns import JUDGMENT_NAMES, Names, find_role, folded, missing
 from gainful.io.formats import Reading, format_of
 from gainful.io.records import (
     Record,
+    duplicate_row,
     id_of_cell,
     is_empty_cell,
     name_of_table,
     number_of_cell,
     read_records,
-    row_again,
 )
 from gainful.io.rows import is_frame, read_id
 from gainful.io.sources import Source, open_source
@@ -31,7 +31,7 @@ from gainful.notation import count_of, nearest, number_text, printable, some_of,
 if TYPE_CHECKING:
     from gainful.io.rows import Frame
 
-#: Whatever says something of queries, or names some of them.
+#: Any supported table of queries, or selection of some of them.
 QueriesLike: TypeAlias = "Queries | Source | Mapping[Any, Any] | Iterable[Any] | Frame"
 
 _NAMES: Names = {
@@ -41,23 +41,22 @@ _NAMES: Names = {
     ),
     "text": ("text query_text question", "query", "title"),
 }
-#: Judgments are read by the same names as elsewhere.
+#: Judgments are recognised by the usual names.
 _JUDGED_NAMES: Names = {"query": (*JUDGMENT_NAMES["query"], "id"), "document": JUDGMENT_NAMES["document"]}
-#: What tells a header from lines that begin with an id; a word of a text may be "question".
+#: Names that mark a header rather than a line that begins with an ID; a text may contain the word "question".
 _ID_NAMES = _NAMES["query"][:-2]
 _TABLES = ("csv", "tsv", "json", "jsonl", "parquet")
-#: The segment of queries of which a table says nothing.
+#: The segment of queries that are not in the table.
 UNKNOWN = "(none)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Queries:
-    """A table of queries: for each its ``text`` if it has one, and any other columns, by which queries are grouped.
+    """A table of queries with their ``text``, if known, and other columns by which queries can be grouped.
 
-    ``weights`` names the column that says how much each query counts in means; queries without weight (0) are left out.
-    ``only`` and ``exclude`` name queries that are taken alone, or left out: a file whose lines begin with ids, or ids.
-    The table may be that of the judgments: then it has the columns that say the same in all rows of a query.
-    ``called`` says what it calls query and document.
+    ``weights`` names the column of weights in means; queries of weight 0 are excluded. ``only`` and ``exclude`` select
+    or exclude queries: a file with lines that begin with IDs, or IDs. The table may be that of the judgments, of which
+    only columns with one value per query are used. ``called`` names its columns of query and document.
 
     >>> known = {"q1": {"kind": "long", "visits": 3}, "q2": {"kind": "short", "visits": 1}}
     >>> table = Queries(known, weights="visits")
@@ -82,12 +81,12 @@ class Queries:
 
     @classmethod
     def of(cls, value: QueriesLike) -> Queries:
-        """From a file, a dict of objects (or texts) by query, objects with a query's id each, or a data frame."""
+        """Return a table from a file, a dict of objects or texts by query, objects with a query ID, or a frame."""
         return value if isinstance(value, Queries) else cls(value)
 
     @property
     def name(self) -> str:
-        """What messages call it: its file if it has one."""
+        """Name in messages: the path of the file if there is one."""
         return name_of_table(self.table, "queries")
 
     def __repr__(self) -> str:
@@ -100,7 +99,7 @@ class Queries:
 
     @cached_property
     def _table(self) -> tuple[dict[str, Record], set[str]]:
-        """The row of each query; and the columns of judgments that do not say the same in all rows of a query."""
+        """The row of each query, and the columns of judgments that vary within a query."""
         if self.table is None:
             return {}, set()
         rows: dict[str, Record] = {}
@@ -110,10 +109,10 @@ class Queries:
             first = rows.setdefault(query, record)
             differing = {name for name, value in record.values.items() if str(value) != str(first.values.get(name))}
             if differing and not is_judgment:
-                raise row_again("query", query, record, first)
+                raise duplicate_row("query", query, record, first)
             varying |= differing
         if not rows:
-            raise InputError(f"{self.name}: expected a table of queries, found an empty one")
+            raise InputError(f"{self.name}: the table of queries is empty")
         if varying:
             for query, row in rows.items():
                 constant = {name: value for name, value in row.values.items() if name not in varying}
@@ -122,7 +121,7 @@ class Queries:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of all columns but that of the ids."""
+        """The names of all columns except the ID."""
         return list(dict.fromkeys(name for record in self._rows.values() for name in record.values))
 
     @cached_property
@@ -131,38 +130,38 @@ class Queries:
         return None if place is None else self.columns[place]
 
     def text(self, query: str) -> str | None:
-        """What a query says, if the table has it."""
+        """Return the text of a query, if known."""
         record = self._rows.get(query)
         value = None if record is None or self._text_column is None else record.values.get(self._text_column)
         return None if value is None else str(value) or None
 
     @property
     def has_texts(self) -> bool:
-        """Whether there are texts to show beside ids."""
+        """Whether the table has a column of texts."""
         return self._text_column is not None
 
     def segments(self, column: str, queries: Sequence[str]) -> dict[str, list[int]]:
-        """The places of queries by what a column says of them, in the order of its values; of those without, last."""
+        """Return the positions of queries by their value in a column, in the order of values, missing values last."""
         found: dict[str, list[int]] = {}
         for place, segment in enumerate(self.segment_of_each(column, queries)):
             found.setdefault(segment, []).append(place)
         return {name: found[name] for name in sorted(found, key=in_order)}
 
     def segment_of_each(self, column: str, queries: Sequence[str]) -> list[str]:
-        """What a column says of each query."""
+        """Return the value of each query in a column."""
         column = self._column(column, "by")
         rows = (self._rows.get(query) for query in queries)
         return [_cell_text(None if row is None else row.values.get(column)) for row in rows]
 
     def weights_of(self, queries: Sequence[str]) -> Floats | None:
-        """How much each query counts, 1 in the mean; None where all count alike."""
+        """Return the weight of each query, with mean 1; None if all are equal."""
         if self.weights is None:
             return None
         found = np.array([self._weight(query) for query in queries], np.float64)
-        found /= max(float(found.max(initial=0.0)), 1.0)  # their sum has to be a number
+        found /= max(float(found.max(initial=0.0)), 1.0)  # avoids overflow of the sum
         total = math.fsum(found.tolist())
         if found.size and not total:
-            raise InputError(f"{self.name}: expected a weight above 0 in column '{self.weights}', found none")
+            raise InputError(f"{self.name}: all weights in column '{self.weights}' are 0")
         return found * (found.size / total) if found.size else found
 
     def _weight(self, query: str) -> float:
@@ -170,9 +169,9 @@ class Queries:
         value = None if record is None else record.values.get(self.weights or "")
         if record is None or is_empty_cell(value):
             raise InputError(
-                f"{self.name if record is None else record.where}: expected a weight of query '{printable(query)}' in "
-                f"column '{self.weights}', found none",
-                "0 leaves a query out",
+                f"{self.name if record is None else record.where}: no weight for query '{printable(query)}' in "
+                f"column '{self.weights}'",
+                "a weight of 0 excludes a query",
             )
         weight = number_of_cell(record, self.weights or "")
         if weight < 0:
@@ -180,7 +179,7 @@ class Queries:
         return weight
 
     def kept(self, queries: Sequence[str]) -> Bools | None:
-        """Which queries are taken: those named alone, without those left out and those of weight 0; None for all."""
+        """Return whether each query is kept, after ``only``, ``exclude`` and weights of 0; None if all are."""
         if self.only is None and self.exclude is None and self.weights is None:
             return None
         keep = np.ones(len(queries), bool)
@@ -190,24 +189,19 @@ class Queries:
                 has = np.fromiter((query in named for query in queries), bool, len(queries))
                 if not has.any():
                     there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
-                    raise InputError(
-                        f"{_flag(what)}: expected some of the queries {there}, found none of them, but {asked}",
-                        "its lines begin with ids as the judgments have them",
-                    )
+                    message = f"{_flag(what)}: no matching query: expected queries such as {there}, found {asked}"
+                    raise InputError(message, "lines must begin with query ids as in the judgments")
                 keep &= has if wanted else ~has
         if self.weights is not None:
             taken = np.flatnonzero(keep).tolist()
             keep[[place for place in taken if not self._weight(queries[place])]] = False
         if not keep.any():
-            raise InputError(
-                f"queries: expected some of the {count_of(len(queries), 'query', 'queries')} to be left, found none",
-                f"ids are like {some_of(list(queries), 3)}",
-            )
+            total = count_of(len(queries), "query", "queries")
+            raise InputError(f"queries: none of the {total} is left", f"ids are like {some_of(list(queries), 3)}")
         return None if keep.all() else keep
 
     @cached_property
     def _named(self) -> dict[str, frozenset[str]]:
-        """The ids that are taken alone, and those that are left out."""
         return {
             what: frozenset(_ids_in(value, what))
             for what in ("only", "exclude")
@@ -215,52 +209,48 @@ class Queries:
         }
 
     def check(self, queries: Sequence[str]) -> None:
-        """Refuses a table that says nothing of any of the queries."""
+        """Raise InputError if the table contains none of the queries."""
         if self._rows and not any(query in self._rows for query in queries):
             there, wanted = some_of(list(self._rows), 3), some_of(list(queries), 3)
-            raise InputError(f"{self.name}: expected queries such as {wanted}, found none of them, but {there}")
+            raise InputError(f"{self.name}: no matching query: expected queries such as {wanted}, found {there}")
 
     def passed_over(self, queries: Sequence[str]) -> list[str]:
-        """What is said of named queries that are not among all there are."""
+        """Return notices about selected or excluded queries that are not judged."""
         unknown = {what: sorted(named.difference(queries)) for what, named in self._named.items()}
         return [
-            f"{_flag(what)}: {count_of(len(ids), 'query', 'queries')} not judged, passed over: {some_of(ids, 3)}"
+            f"{_flag(what)}: {count_of(len(ids), 'query', 'queries')} not judged, ignored: {some_of(ids, 3)}"
             for what, ids in unknown.items()
             if ids
         ]
 
     def notices(self, queries: Sequence[str]) -> list[str]:
-        """What is legal but suspicious of the table."""
+        """Return notices about queries that are not in the table."""
         without = [query for query in queries if query not in self._rows] if self._rows else []
         if not without:
             return []
         return [f"{self.name}: {count_of(len(without), 'query', 'queries')} not in the table: {some_of(without)}"]
 
     def _column(self, column: str, what: str) -> str:
-        """The column of that name, or the only one that differs from it in small and capital letters."""
+        """Return the column with this name, or the only one that differs from it only in case."""
         if not isinstance(column, str):
             raise UsageError(f"{what}: expected the name of a column, found {column!r}")
         if os.path.isfile(column) and (self.table is None or column not in self.columns):
             asked = for_asker(f"--queries {column} --{what} COLUMN", f"Queries({column!r}, {what}='COLUMN')")
-            raise UsageError(
-                f"{what}: expected the name of a column, found the file {column}",
-                f"{asked}; its columns: {some_of(Queries(column).columns, 12)}",
-            )
+            asked += f"; its columns: {some_of(Queries(column).columns, 12)}"
+            raise UsageError(f"{what}: expected the name of a column, found the file {column}", asked)
         if self.table is None:
-            raise UsageError(f"{what}: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+            raise UsageError(f"{what}: requires a table of queries", "use --queries FILE (queries= in Python)")
         alike = [name for name in self.columns if name.casefold() == column.casefold()]
         if column not in self.columns and len(alike) != 1:
             varying = self._table[1]
             there = ", ".join(self.columns) or "none"
-            raise UsageError(
-                f"{what}: no column of {self.name} is called '{printable(column)}'; there are {there}",
-                "one that says the same in all rows of a query" if column in varying else nearest(column, self.columns),
-            )
+            hint = "use a column with one value per query" if column in varying else nearest(column, self.columns)
+            raise UsageError(f"{what}: no column '{printable(column)}' in {self.name}; columns: {there}", hint)
         return column if column in self.columns else alike[0]
 
 
 def judgments_about_queries(judgments: object, called: Mapping[str, str]) -> Queries | None:
-    """The table of judgments, if they are one: it may say something of queries, too."""
+    """Return the judgments as a table of queries if they have columns, which may describe queries."""
     is_table = is_frame(judgments)
     if isinstance(judgments, (str, os.PathLike)) and os.path.isfile(judgments):
         is_table = format_of(open_source(judgments), Reading(columns=called), run=False) in _TABLES
@@ -268,12 +258,12 @@ def judgments_about_queries(judgments: object, called: Mapping[str, str]) -> Que
 
 
 def _flag(what: str) -> str:
-    """What those who ask call the queries that are taken alone, or left out."""
+    """Return the caller's name for the option that selects or excludes queries."""
     return for_asker(f"--{what}-queries", what)
 
 
 def read_ids(value: Source | Iterable[Any], what: str) -> list[str]:
-    """The ids of queries in a table, or with which the lines of a file begin, or one by one; each once.
+    """Return the distinct IDs of queries in a table, at the beginning of each line of a file, or in an iterable.
 
     >>> read_ids(b"301 0 FT911-3 1\\n301 0 FT911-4 0\\n302 0 FT911-3 0\\n", "only")
     ['301', '302']
@@ -294,7 +284,7 @@ def _ids_in(value: Source | Iterable[Any], what: str) -> Iterable[str]:
 
 
 def _by_query(records: Iterable[Record], name: str, called: Mapping[str, str]) -> Iterator[tuple[str, Record, bool]]:
-    """The query of every record, the record without its column, and whether it is a judgment: of a document, too."""
+    """Yield the query of every record, the record without that column, and whether it also has a document."""
     columns: dict[tuple[str, ...], tuple[str, bool]] = {}
     for record in records:
         names = tuple(record.values)
@@ -320,7 +310,7 @@ def _cell_text(value: object) -> str:
 
 
 def in_order(segment: str) -> tuple[bool, bool, float, str]:
-    """Numbers by value, then texts; what is unknown last."""
+    """Return a sort key: numbers by value, then texts, then unknown."""
     try:
         return segment == UNKNOWN, False, float(segment), segment
     except ValueError:

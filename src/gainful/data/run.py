@@ -1,4 +1,4 @@
-"""A system's ranked lists as columns, and the sources that they are read from."""
+"""Ranked lists of a system as columns, and the sources from which they are read."""
 
 from __future__ import annotations
 
@@ -50,10 +50,9 @@ _NONE: Floats = np.zeros(0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(DocumentColumns):
-    """A system's ranked lists, one per query, rows as they came. Immutable.
+    """The ranked lists of a system, one per query, with rows in source order. Immutable.
 
-    A run from dicts of scores, from lists of documents in rank order (it has no scores then and is ordered as given),
-    or from TREC text:
+    Lists of documents in rank order have no scores and keep their order:
 
     >>> Run.from_dict({"q1": {"d1": 2.5, "d2": 1}, "q2": {}}).queries
     ['q1', 'q2']
@@ -67,13 +66,13 @@ class Run(DocumentColumns):
     data: Bytes
     document_start: Ints
     document_length: Ints
-    score: Floats  # empty when the format has none
-    rank: Floats = field(default_factory=lambda: _NONE)  # empty when there is no such column
-    origin: Origin = NOWHERE  # where each row stands
-    excluded_by: Exclusion | None = None  # what was left out, and how many rows of each list
+    score: Floats  # empty if the format has none
+    rank: Floats = field(default_factory=lambda: _NONE)  # empty if there is no rank column
+    origin: Origin = NOWHERE  # places of the rows
+    excluded_by: Exclusion | None = None  # the documents removed, and the number of rows removed from each list
     excluded: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    notes: tuple[str, ...] = ()  # what was done to read it
-    parent: str | Parent = "none"  # what made documents of chunks
+    notes: tuple[str, ...] = ()  # repairs and assumptions made while reading
+    parent: str | Parent = "none"  # rule that replaced chunks by documents
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -83,22 +82,22 @@ class Run(DocumentColumns):
         cls,
         source: Source | Text,
         *,
-        format: str | None = None,  # noqa: A002 - it is what people call it
+        format: str | None = None,  # noqa: A002 - the usual name
         columns: Mapping[str, str] | None = None,
         feature: int | None = None,
         threads: int | None = None,
     ) -> Run:
-        """A run from a path, ``-``, bytes or NTCIR's folder.
+        """Read a run from a path, ``-``, bytes or an NTCIR folder.
 
-        The format is recognised unless given; ``columns`` maps the roles query, document, score and rank to the names
-        that a header has for them; ``feature`` is the LETOR feature that is the score.
+        The format is recognised unless given; ``columns`` maps the roles query, document, score and rank to names in
+        the header; ``feature`` is the LETOR feature to use as score.
         """
         how = Reading.checked(format, columns, feature)._replace(threads=thread_count(threads))
         return RunSource(as_source(source, "a Run"), how).read(how.threads)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str | None = None, *, together: bool = False) -> Run:
-        """A run from rows of whatever source; ``together`` refuses those of a query that others stand between."""
+        """Return a run from rows; ``together`` requires the rows of each query to be consecutive."""
         query_ids, query, (data, start, length), origin = rows.query_ids, rows.query, rows.document, rows.origin
         name = origin.name if name is None else name
         if not query_ids:
@@ -117,15 +116,15 @@ class Run(DocumentColumns):
 
     @classmethod
     def without_lists(cls, name: str) -> Run:
-        """A run that answers nothing: what a part of the queries may get from it."""
+        """Return a run that answers no query, as may happen for a subset of the queries."""
         none = np.zeros(0, np.int64)
         return cls(name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, _NONE)
 
     @classmethod
     def from_frame(cls, frame: Frame, *, columns: Mapping[str, str] | None = None, name: str = "<frame>") -> Run:
-        """A run from a data frame with columns for query, document and score or rank: pandas, polars, pyarrow, ...
+        """Return a run from a data frame with columns for query, document and score or rank: pandas, polars, ...
 
-        ``columns`` maps roles to names that are not understood by themselves, such as ``{"score": "similarity"}``.
+        ``columns`` maps roles to names that are not recognised, such as ``{"score": "similarity"}``.
         """
         from gainful.io.frames import read_frame
 
@@ -133,7 +132,7 @@ class Run(DocumentColumns):
 
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
-        """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty.
+        """Return a run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty.
 
         Items may also be ``(document, score)`` or ``{"id": document, "score": score}``.
         """
@@ -141,10 +140,10 @@ class Run(DocumentColumns):
 
     @classmethod
     def of(cls, value: RunLike, columns: Mapping[str, Any] | None = None, policy: PolicyLike = None) -> Run:
-        """A run from whatever describes it: itself, a dict, a data frame, a path or bytes, or a list of dicts as JSON
-        lines have them.
+        """Return a run from any supported input: a run, a dict, a data frame, a path, bytes, or a list of dicts as in
+        JSON lines.
 
-        ``columns`` maps roles to names, where there are columns; chunks stand for documents as the ``policy`` says.
+        ``columns`` maps roles to the names of columns or keys; the ``policy`` may replace chunks by documents.
 
         >>> Run.of([{"question": "who?", "results": [{"chunk_id": "c1", "similarity": 0.9}]}])
         <Run <list>: 1 query, 1 document>
@@ -160,17 +159,17 @@ class Run(DocumentColumns):
 
     @property
     def has_scores(self) -> bool:
-        """Whether the rows carry scores; a run without any rows does not lack them."""
+        """Whether the rows have scores; true for a run without rows."""
         return len(self.score) == len(self)
 
     @property
     def has_ranks(self) -> bool:
-        """Whether there is a rank column."""
+        """Whether the rows have ranks."""
         return len(self.rank) == len(self)
 
     @property
     def exclusions(self) -> int | None:
-        """How many pairs of query and document were to be left out of it; None where nothing was."""
+        """Number of pairs of query and document to exclude; None if no exclusion was applied."""
         return None if self.excluded_by is None else self.excluded_by.size
 
     @property
@@ -178,7 +177,7 @@ class Run(DocumentColumns):
         return rows_of_lists(self.list_offsets)
 
     def select(self, queries: Iterable[str | bytes | int]) -> Run:
-        """The lists of some of the queries; those that the run does not answer are left out.
+        """Return the lists of the given queries, without those that the run does not answer.
 
         >>> Run.from_dict({"q1": ["d1"], "q2": ["d2", "d3"]}).select(["q2", "q3"]).queries
         ['q2']
@@ -187,7 +186,7 @@ class Run(DocumentColumns):
         return self.take(np.array([i for i, identifier in enumerate(self.query_ids) if identifier in wanted], np.int64))
 
     def take(self, kept: Ints) -> Run:
-        """Some of the lists by their places, in this order."""
+        """Return the lists at the given positions, in this order."""
         _, rows = gather(self.list_offsets, kept)
         return replace(
             self.with_rows(rows, offsets_of(np.diff(self.list_offsets)[kept])),
@@ -196,7 +195,7 @@ class Run(DocumentColumns):
         )
 
     def with_rows(self, rows: Ints, offsets: Ints) -> Run:
-        """Some of the rows, which make lists that begin at ``offsets``."""
+        """Return some of the rows, in lists that begin at ``offsets``."""
         return replace(
             self,
             list_offsets=offsets,
@@ -208,15 +207,15 @@ class Run(DocumentColumns):
         )
 
     def query_of(self, row: int) -> bytes:
-        """The query id of a row."""
+        """Return the query ID of a row."""
         return self.query_ids[int(np.searchsorted(self.list_offsets, row, "right")) - 1]
 
     def credited(self, parent: str | Parent) -> Run:
-        """The same with chunks standing for their documents, unless they do so already."""
+        """Return the run with chunks replaced by their documents, unless that was done before."""
         return self if parent == self.parent else replace(with_parents(self, parent), parent=parent)
 
     def without(self, exclusion: Exclusion, threads: int = 1) -> Run:
-        """The same without the documents that are to be left out, ranks closed up.
+        """Return the run without the excluded documents, with ranks closed up.
 
         >>> run = Run.from_dict({"anna": ["d1", "d2"], "bert": ["d1"]}).without(Exclusion.of({"anna": ["d1"]}))
         >>> run.excluded.tolist(), [run.document(row) for row in range(len(run))]
@@ -232,7 +231,7 @@ class Run(DocumentColumns):
 
 
 def _closed_up(run: Run, gone: Bools) -> Floats:
-    """The rank column as it is without some of the rows: each rank is lower by those that stood above it."""
+    """Return the rank column after removing rows: each rank decreases by the number of removed rows above it."""
     counts = np.diff(run.list_offsets)
     falls = np.diff(run.rank) < 0
     falls[run.list_offsets[1:-1][(counts[:-1] > 0) & (run.list_offsets[1:-1] < len(run))] - 1] = False
@@ -244,12 +243,12 @@ def _closed_up(run: Run, gone: Bools) -> Floats:
 
 
 def fitting_policy(run: Run, policy: Policy) -> Policy:
-    """The policy as this run can carry it: without scores, its ranks order it or, without those, the order it has."""
+    """Return the policy adapted to the run: without scores, order by rank, or else by input order."""
     if not run.has_scores and policy.order == "score":
         policy = policy.replace(order="rank" if run.has_ranks else "input")
     if policy.needs_rank and not run.has_ranks:
         choice = "order" if policy.order == "rank" else "ties"
-        raise InputError(f"{run.name}: {choice}=rank needs a rank column, found none")
+        raise InputError(f"{run.name}: {choice}=rank needs a rank column")
     return policy
 
 
@@ -265,9 +264,9 @@ def join_columns(
     want_rows: bool = False,
     want_facts: bool = False,
 ) -> Joined:
-    """What the core makes of a run in columns under a policy that fits it."""
+    """Join a run in columns with judgments under a fitting policy, in the core."""
     if want_scores and not run.has_scores:
-        raise InputError(f"{run.name}: expected scores, found a run without them")
+        raise InputError(f"{run.name}: the run has no scores")
     columns = core.ListColumns(
         list(run.query_ids),
         run.list_offsets,
@@ -280,7 +279,7 @@ def join_columns(
     if joined["fault_count"]:
         messages = []
         for row, code, detail in joined["faults"]:
-            message = "expected a number as rank, found none"
+            message = "no rank"
             if code != RANK:
                 message = duplicate_message(run.document(row), run.query_of(row), run.origin.place(detail))
             messages.append(f"{run.origin.where(row)}: {message}{run.origin.shown(row)}")
@@ -291,7 +290,7 @@ def join_columns(
 
 
 def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
-    """Which rows of judged queries have a lower rank than the row before them."""
+    """Return whether each row of a judged query has a lower rank than the row before it."""
     falls = np.diff(run.rank, prepend=-np.inf) < 0
     falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
     judged = np.array([query in judged_ids for query in run.query_ids], bool)
@@ -299,41 +298,41 @@ def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
 
 
 class JoinedAhead(Protocol):
-    """The join of a run with judgments that are read with it, which is under way."""
+    """A join in progress, of a run with judgments that are read at the same time."""
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """Progress of the join."""
 
     def serves(self, judged: object, policy: Policy) -> bool:
-        """Whether it is the join with these judgments under this policy, and was not taken yet."""
+        """Return whether the join is for these judgments and this policy and has not been taken."""
 
     def take(self, judged: object, policy: Policy) -> Joined | None:
-        """Waits for the join, if it serves; None where the run has to be read in another way."""
+        """Wait for the join, if it serves; None if the run must be read otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunSource:
-    """A run that is still to be read: the one form of whatever describes it, made at the door by :meth:`of`.
+    """A run that has yet to be read, in the common form of every supported input, created by :meth:`of`.
 
-    ``value`` is a Run, a path, bytes, an opened text, a dict, a list of dicts or a data frame, and ``how`` says how to
-    read it; or ``blocks`` gives the run in blocks of whole queries, by how many rows at least are wanted at a time.
+    ``value`` is a Run, path, bytes, opened text, dict, list of dicts or data frame, and ``how`` the settings to read
+    it. Alternatively, ``blocks`` yields the run in blocks of whole queries with at least the given number of rows.
     """
 
     value: Any = None
     how: Reading = AS_RECOGNISED
-    name: str | None = None  # what messages call a value that is no file
-    exclusion: Exclusion | None = None  # what is left out of every block
+    name: str | None = None  # name in messages of a value that is not a file
+    exclusion: Exclusion | None = None  # documents removed from every block
     blocks: Callable[[int], Iterable[Run]] | None = None
     is_kept: bool = True  # whether it can be read again
     ahead: JoinedAhead | None = None
-    parent: str | Parent = "none"  # what makes documents of chunks
-    #: Joins it with prepared judgments where ranks are known already, and gives the documents of its first rows.
+    parent: str | Parent = "none"  # rule that replaces chunks by documents
+    #: Joins a run with known ranks with prepared judgments, and returns the documents in its first rows.
     ranked: Callable[[Any], tuple[Joined, Callable[[int], Collection[bytes]]]] | None = None
 
     @classmethod
     def of(cls, value: RunLike, columns: Mapping[str, Any] | None = None, name: str | None = None) -> RunSource:
-        """The source that a value is; ``columns`` maps roles to the names that tables and frames have for them."""
+        """Return the source for a value; ``columns`` maps roles to the names of columns or keys."""
         if isinstance(value, RunSource):
             return value
         if not is_in_memory(value):
@@ -342,43 +341,40 @@ class RunSource:
 
     @classmethod
     def of_pieces(cls, pieces: Callable[[int], Iterable[Rows]], name: str) -> RunSource:
-        """A run that flies by in pieces, in which the results of a query stand together."""
+        """Return a source for a run that arrives in pieces and only once, with consecutive results per query."""
         return cls(name=name, blocks=lambda least: _blocks(pieces(least), name, least), is_kept=False)
 
     def without(self, exclusion: Exclusion | None) -> RunSource:
-        """The same without the documents that are to be left out; all of it where there is no exclusion."""
+        """Return the source with these documents excluded; unchanged without an exclusion."""
         return self if exclusion is None else replace(self, exclusion=exclusion)
 
     def credited(self, policy: Policy) -> RunSource:
-        """The same with chunks standing for their documents, if the policy says so."""
+        """Return the source with chunks replaced by their documents, if the policy requires it."""
         parent = policy.parent
         if parent in ("none", self.parent) or (isinstance(self.value, Run) and self.value.parent == parent):
             return self
         if not is_column(parent):
             return replace(self, parent=parent)
         if self.blocks is not None or isinstance(self.value, Run):
-            raise UsageError(
-                f"parent: expected a file or a pattern for a run that has been read, found '{parent}'", PARENT_FORMS
-            )
+            raise UsageError(f"parent: a run in memory needs a file or a pattern, found '{parent}'", PARENT_FORMS)
         columns = {**self.how.columns, "document": ParentColumn(parent)}
         return replace(self, how=self.how._replace(columns=columns), parent=parent)
 
     @property
     def is_in_pieces(self) -> bool:
-        """Whether it is a large file that is read piece by piece."""
         return is_read_in_pieces(self.value, self.how)
 
     def at_hand(self) -> RunSource:
-        """The same, read into memory if it comes from somebody else who may keep us waiting, and gives it once."""
+        """Return the source, read into memory if it is a stream, which may block and can be read only once."""
         return replace(self, value=open_source(self.value)) if is_stream(self.value) else self
 
     def again(self) -> RunSource | None:
-        """The same for who reads it once more; None where it has flown by."""
+        """Return a source that can be read again; None if that is impossible."""
         again = self if self.ahead is None else replace(self, value=self.value.name, ahead=None)
         return again if self.is_kept and not is_stream(self.value) else None
 
     def trec_text(self) -> Text | None:
-        """The text of a run in TREC's format, which the core joins without making columns of it; else None."""
+        """Return the text of a run in TREC format, which the core joins directly; else None."""
         is_read = isinstance(self.value, (str, os.PathLike, bytes, bytearray, memoryview, Text))
         is_file = is_read and not (isinstance(self.value, (str, os.PathLike)) and os.path.isdir(self.value))
         if self.exclusion is not None or self.parent != "none" or not is_file:
@@ -387,7 +383,7 @@ class RunSource:
         return text if format_of(text, self.how, run=True) == "trec" else None
 
     def open(self, least: int, threads: int = 1) -> Iterator[Run]:
-        """The run in blocks of whole queries, of at least so many rows where it can be read so, else in one."""
+        """Yield the run in blocks of whole queries with at least ``least`` rows if possible, or else in one block."""
         if self.blocks is not None:
             found = self.blocks(least)
         elif self.is_in_pieces:
@@ -395,11 +391,10 @@ class RunSource:
         else:
             found = [self._read(threads)]
         for run in found:
-            yield self._settled(run, threads)
+            yield self._prepared(run, threads)
 
     def read(self, threads: int = 1) -> Run:
-        """All of it at once."""
-        return self._settled(self._read(threads), threads)
+        return self._prepared(self._read(threads), threads)
 
     def _read(self, threads: int) -> Run:
         if isinstance(self.value, Run):
@@ -411,8 +406,8 @@ class RunSource:
         run = Run.from_rows(rows)
         return run if is_in_memory(self.value) else run.read_from(run.name)
 
-    def _settled(self, run: Run, threads: int) -> Run:
-        """The run, or a block of it, with documents in the place of chunks, without those that are left out."""
+    def _prepared(self, run: Run, threads: int) -> Run:
+        """Return a run or a block of it with chunks replaced by documents and exclusions applied."""
         if self.parent != "none":
             run = replace(run, parent=self.parent) if is_column(self.parent) else run.credited(self.parent)
         return run if self.exclusion is None else run.without(self.exclusion, threads)
@@ -423,12 +418,12 @@ def _blocks(pieces: Iterable[Rows], name: str, least: int) -> Iterator[Run]:
 
 
 def is_in_memory(value: object) -> bool:
-    """Whether a value has rows that need not be read from bytes."""
+    """Return whether a value holds rows in memory."""
     return isinstance(value, (Run, Mapping, list, tuple)) or is_frame(value)
 
 
 def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
-    """The runs that a dict holds by name; None where it is one run, or a dict of queries and their documents.
+    """Return the runs of a dict by name; None for a single run or for a dict of queries and their documents.
 
     >>> runs_by_name({"q1": {"d1": 0.9}}), runs_by_name("bm25.run"), list(runs_by_name({"bm25": {"q1": {"d1": 0.9}}}))
     (None, None, ['bm25'])
@@ -447,14 +442,12 @@ def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
         return None
     query = next((name for name, found in is_run.items() if found is False), None)
     if query is not None:
-        raise UsageError(
-            f"runs: expected a dict of names and runs, or of queries and documents, found {named!r} with a run and "
-            f"{query!r} with documents"
-        )
+        found = f"{named!r} with a run and {query!r} with documents"
+        raise UsageError(f"runs: expected a dict of names and runs, or of queries and documents, found {found}")
     for name, value in runs.items():
         if isinstance(value, str) and value != "-" and not (re.search(r"[./\\]", value) or os.path.exists(value)):
             raise InputError(
-                f"runs[{name!r}]: expected a run, found '{printable(value)}', which is no file",
+                f"runs[{name!r}]: '{printable(value)}' is not a file",
                 "the documents of a query are a list or a dict: {" + f"{name!r}: [{value!r}]" + "}",
             )
         if not isinstance(name, str):
@@ -463,7 +456,7 @@ def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
 
 
 def _is_run(value: object) -> bool | None:
-    """Whether a value of a dict is a run, or what was found for a query; None of an empty dict, which may be either."""
+    """Return whether a value in a dict is a run rather than a query's results; None for an empty dict."""
     if isinstance(value, Mapping):
         inside = next(iter(value.values()), None)
         return None if inside is None and not value else isinstance(inside, (Mapping, list, tuple, np.ndarray))
@@ -472,7 +465,7 @@ def _is_run(value: object) -> bool | None:
 
 
 def holds_objects(value: object) -> bool:
-    """Whether a value is a list of dicts as JSON lines have them, which are one run."""
+    """Return whether a value is a list of dicts as in JSON lines, which form one run."""
     if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], dict):
         return False
     from gainful.io.json_text import is_object_of_run
@@ -481,27 +474,26 @@ def holds_objects(value: object) -> bool:
 
 
 class UnsortedError(InputError):
-    """A query has come back after its end."""
+    """A query occurs again after other queries."""
 
 
 def not_together(where: str, query: bytes) -> UnsortedError:
-    """What is said of a query that comes back after its end."""
+    """Return the error for a query that occurs again after other queries."""
     return UnsortedError(
-        f"{where}: not sorted by query: expected the results of a query together, found '{printable(query)}' again",
-        "sort by query first",
+        f"{where}: not sorted by query: query '{printable(query)}' occurs again after others", "sort by query first"
     )
 
 
 def empty_run(name: str) -> InputError:
-    """What is said of a run without a single list."""
-    return InputError(f"{name}: expected at least one ranked document, found none")
+    """Return the error for a run without lists."""
+    return InputError(f"{name}: no ranked documents")
 
 
-#: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or
-#: ``{query: [document, ...]}``, or a list of dicts as JSON lines have them.
+#: Any supported description of a run: a Run, a path or bytes, a data frame, ``{query: {document: score}}``,
+#: ``{query: [document, ...]}``, or a list of dicts as in JSON lines.
 RunLike: TypeAlias = Run | RunSource | Source | Mapping[Any, Any] | Sequence[Any] | Frame
 
-#: Several runs by name, each whatever describes it.
+#: Several runs by name.
 RunsLike: TypeAlias = Mapping[
     str, Run | RunSource | Source | ArrowFrame | Mapping[Any, Mapping[Any, Any] | Sequence[Any]]
 ]

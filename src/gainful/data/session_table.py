@@ -1,4 +1,4 @@
-"""Sessions as one table, and what makes it: records of sessions, rows in any order, runs with a list per query."""
+"""Sessions as one table, built from records of sessions, rows in any order, or runs with one list per query."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, freeze, offsets_of
 from gainful.notation import number_text, printable, text_of_id
 
-#: How many sessions are read at a time.
+#: Number of sessions read at a time.
 PART_SIZE = 4096
 
-#: The columns that a source may tell, by what has a value each, and what stands for one that it does not tell.
+#: Optional columns by the level of their values, with the value for missing entries.
 _SESSION_COLUMNS: Mapping[str, Any] = {"topics": None, "users": None, "systems": None}
 _TURN_COLUMNS: Mapping[str, Any] = {"scanned": -1, "texts": "", "costs": np.nan}
 _ROW_COLUMNS: Mapping[str, Any] = {"grade": np.nan}
 
-_OWN_ID = "queries without an id are called by their session and number"
+_OWN_ID = "a query without an id is identified by its session and number"
 _NO_VALUES: Floats = np.zeros(0)
 _NO_COUNTS: Ints = np.zeros(0, np.int64)
 
@@ -60,25 +60,25 @@ _NO_COUNTS: Ints = np.zeros(0, np.int64)
 class SessionTable:
     """Sessions, each a sequence of turns: a query and its ranked results, which may be none. Immutable.
 
-    Turns of session i are ``turn_offsets[i] : turn_offsets[i + 1]``, in the order in which they were made. ``lists``
-    has one list a turn, in the same order; its query ids are what judgments by query call the turns. Sessions stand in
-    byte order of their ids. What is by turn, document or session is empty where the source does not tell it.
+    Turns of session i are ``turn_offsets[i] : turn_offsets[i + 1]``, in chronological order. ``lists`` has one list per
+    turn, in the same order, whose query IDs identify turns in judgments by query. Sessions are in byte order of their
+    IDs. Columns by turn, document or session are empty if the source lacks them.
     """
 
     name: str
     session_ids: tuple[bytes, ...]
     turn_offsets: Ints
     lists: Run
-    topics: tuple[bytes | None, ...] = ()  # by session: what judgments by topic call it
+    topics: tuple[bytes | None, ...] = ()  # by session: IDs in judgments by topic
     grade: Floats = field(default_factory=lambda: _NO_VALUES)  # by row of lists: of this appearance; NaN: not given
-    scanned: Ints = field(default_factory=lambda: _NO_COUNTS)  # by turn: how far the user looked; -1: not known
-    texts: tuple[str, ...] = ()  # by turn: what the user typed
+    scanned: Ints = field(default_factory=lambda: _NO_COUNTS)  # by turn: results scanned by the user; -1: not known
+    texts: tuple[str, ...] = ()  # by turn: query text
     users: tuple[str | None, ...] = ()  # by session
     systems: tuple[str | None, ...] = ()  # by session
     ratings: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))  # by session; NaN: not given
     costs: Floats = field(default_factory=lambda: _NO_VALUES)  # by turn: time, money, tokens; NaN: not given
-    gap: float | None = None  # so many seconds without a query cut them from a log, which made their ids
-    system_order: tuple[str, ...] = ()  # the systems as the source has them, one after the other
+    gap: float | None = None  # seconds without a query that end a session of a log, whose IDs are derived from it
+    system_order: tuple[str, ...] = ()  # the systems in the order of the source
 
     def __post_init__(self) -> None:
         freeze(self.turn_offsets, self.grade, self.scanned, self.costs, *self.ratings.values())
@@ -88,28 +88,28 @@ class SessionTable:
 
     @cached_property
     def ids(self) -> list[str]:
-        """The sessions' ids as texts."""
+        """The session IDs as texts."""
         return [text_of_id(identifier) for identifier in self.session_ids]
 
     @property
     def query_counts(self) -> Ints:
-        """How many queries each session has."""
+        """Number of queries per session."""
         return np.diff(self.turn_offsets)
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """What was asked in each session: its queries, or how many there are of its topic, or of which source."""
+        """The query texts of each session, or else the number of queries, with the source if the topic is unknown."""
         if not self.texts:
             of = "" if self.topics else f", not known, in {self.name}"
             return tuple(f"{count}{of}" for count in self.query_counts.tolist())
         return tuple(", ".join(self.texts[first:end]) for first, end in pairwise(self.turn_offsets.tolist()))
 
     def part(self, first: int, end: int) -> Self:
-        """The sessions from one place to another."""
+        """Return the sessions in a range of positions."""
         return self.take(range(*slice(first, end).indices(len(self))))
 
     def take(self, places: Sequence[int]) -> Self:
-        """The sessions at some places, in this order."""
+        """Return the sessions at the given positions, in this order."""
         kept = np.array(places, np.int64)
         _, turns = gather(self.turn_offsets, kept)
         _, rows = gather(self.lists.list_offsets, turns)
@@ -130,8 +130,8 @@ class SessionTable:
         )
 
     def with_turns(self, turn_offsets: Ints, place: Ints, ids: list[bytes]) -> Self:
-        """The sessions with more turns, which show nothing and are called ``ids``; the turns that are there keep their
-        own ids and stand at ``place``."""
+        """Return the sessions with additional empty turns named by ``ids``; existing turns move to ``place`` and keep
+        their IDs."""
 
         def spread(values: Any, nothing: Any) -> Any:
             if not len(values):
@@ -153,9 +153,9 @@ class SessionTable:
 
 
 def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:
-    """Where each session's turns start, and the place of every turn; given by session and number, ascending.
+    """Return the offsets of sessions and the position of every turn, given session and number in ascending order.
 
-    ``complain`` is told of turns before which a number is missing, and which; without it places are left free.
+    ``complain`` receives turns that follow a gap and the missing numbers; without it, gaps are left free.
     """
     is_first = np.diff(session, prepend=-1) != 0
     expected = np.where(is_first, 1, np.append(0, number[:-1]) + 1)
@@ -167,7 +167,7 @@ def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], No
 
 
 def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str | bytes) -> list[bytes]:
-    """What turns are called that have no name of their own: session, separator, number."""
+    """Return the default IDs of turns: session, separator, number."""
     between = separator.encode() if isinstance(separator, str) else separator
     return [
         b"%b%b%d" % (identifier, between, number)
@@ -179,20 +179,20 @@ def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str | bytes
 def _session_tables(
     content: SessionContent, name: str, how: Reading, size: int | None = None
 ) -> Iterator[SessionTable]:
-    """The sessions that were read, at most ``size`` at a time; without a size all of them."""
+    """Yield the sessions that were read, at most ``size`` at a time, or all at once without a size."""
     if isinstance(content, SessionRows):
         whole = _sessions_of_rows(content, name, how)
     elif isinstance(content, Rows):
         whole = sessions_of_run(Run.from_rows(content).read_from(name), how)
     else:
-        # What has to differ between sessions does between those of all parts.
+        # Uniqueness is checked across all parts.
         records, is_empty = _distinct(content), True
         while (table := _gathered(islice(records, size), name, how.separator, size is None)) is not None:
             yield table
-            del table  # before the next one is made
+            del table  # release it before the next one is built
             is_empty = False
         if is_empty:
-            raise InputError(f"{name}: expected at least one session, found none")
+            raise InputError(f"{name}: no sessions")
         return
     size = size or len(whole)
     for first in range(0, len(whole), size):
@@ -200,9 +200,9 @@ def _session_tables(
 
 
 def _distinct(records: Iterable[SessionRecord]) -> Iterator[SessionRecord]:
-    """The records, as long as no session and no query's id comes twice and all results have scores, or none has.
+    """Yield records, checking that session and query IDs are unique and that either all or no results have scores.
 
-    Of all that was read only ids are kept, and where each stands.
+    Only IDs and their places are kept.
     """
     sessions: dict[bytes, str] = {}
     ids: dict[bytes, str] = {}
@@ -210,40 +210,36 @@ def _distinct(records: Iterable[SessionRecord]) -> Iterator[SessionRecord]:
     for record in records:
         if record.session in sessions:
             raise InputError(
-                f"{record.where}: expected every session once, found '{printable(record.session)}' again "
+                f"{record.where}: duplicate session '{printable(record.session)}' "
                 f"(first: {sessions[record.session]}){shown_line(record.line)}",
                 OF_SEVERAL,
             )
         sessions[record.session] = record.where
         for turn in record.turns:
             if turn.id in ids:
-                raise InputError(
-                    f"{turn.where}: expected every query's id once, found '{printable(turn.id)}' again "
-                    f"(first: {ids[turn.id]}){shown_line(record.line)}"
-                )
+                first_place = f"(first: {ids[turn.id]}){shown_line(record.line)}"
+                raise InputError(f"{turn.where}: duplicate query id '{printable(turn.id)}' {first_place}")
             if turn.id is not None:
                 ids[turn.id] = turn.where
             if len(turn.documents):
                 first = first or turn._replace(documents=())
                 if (first.scores is None) != (turn.scores is None):
                     has = "without" if turn.scores is None else "with"
-                    raise InputError(
-                        f"{turn.where}: expected scores for all results or for none, found results {has} them, "
-                        f"unlike those of {first.where}{shown_line(record.line)}"
-                    )
+                    found = f"results {has} scores, unlike those of {first.where}{shown_line(record.line)}"
+                    raise InputError(f"{turn.where}: {found}")
         yield record
 
 
 def _gathered(records: Iterable[SessionRecord], name: str, separator: str, is_whole: bool) -> SessionTable | None:
-    """The records as columns, in byte order of their sessions; None if there are none. Unless all are wanted, no more
-    are taken than a part of the memory that may be used has room for."""
+    """Return records as columns, in byte order of session IDs; None if there are none. Unless ``is_whole``, stop at a
+    fraction of the memory limit."""
     sessions: list[SessionRecord] = []
     turns: list[tuple[int, bytes, str, str, int, float, int]] = []
     documents: list[object] = []
     scores: list[float] = []
     grades: list[tuple[int, Sequence[float]]] = []  # with the row of the first
     between, text = separator.encode(), 0
-    # Records of queries are let go one by one: to hold them all would keep Python's collector busy.
+    # Discard turns one by one: holding them all would slow down Python's garbage collector.
     for session, record in enumerate(records):
         sessions.append(record._replace(turns=()))
         for number, turn in enumerate(record.turns, 1):
@@ -262,11 +258,11 @@ def _gathered(records: Iterable[SessionRecord], name: str, separator: str, is_wh
     if not sessions:
         return None
     of_session, ids, wheres, texts, scanned, costs, sizes = zip(*turns, strict=True)
-    if len(set(ids)) < len(ids):  # given to one query and made for another
+    if len(set(ids)) < len(ids):  # an explicit ID equals a derived one
         first_at = dict(zip(reversed(ids), reversed(range(len(ids))), strict=True))
         at = next(i for i, identifier in enumerate(ids) if first_at[identifier] < i)
         raise InputError(
-            f"{wheres[at]}: expected every query's id once, found '{printable(ids[at])}' again "
+            f"{wheres[at]}: duplicate query id '{printable(ids[at])}' "
             f"(first: {wheres[first_at[ids[at]]]}){shown_line(sessions[of_session[at]].line)}",
             _OWN_ID,
         )
@@ -314,32 +310,30 @@ def _gathered(records: Iterable[SessionRecord], name: str, separator: str, is_wh
 def parts_of_source(
     source: Source | Text, how: Reading, threads: int, size: int | None = None
 ) -> Iterator[SessionTable]:
-    """The sessions of a source, at most ``size`` at a time; without a size all of them."""
+    """Yield the sessions of a source, at most ``size`` at a time, or all at once without a size."""
     text = open_source(as_source(source, "Sessions"))
     content = read_session_content(text, how._replace(threads=threads))
     return _session_tables(content, text.name, how, size)
 
 
 def sessions_of_objects(values: Iterable[Any]) -> SessionTable:
-    """Sessions from dicts as JSON lines have them."""
+    """Return sessions from dicts as in JSON lines."""
     how = Reading.of_sessions()
     return next(_session_tables(read_session_objects(values, how, "<list>"), "<list>", how))
 
 
 def sessions_of_frame(frame: Frame, how: Reading, name: str) -> SessionTable:
-    """Sessions from a data frame, one row a result, or of a log."""
+    """Return sessions from a data frame with one row per result, or from a log."""
     return _sessions_of_rows(read_session_frame(frame, how, name), name, how)
 
 
 def _sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> SessionTable:
     if not rows.number.size:
-        raise InputError(f"{name}: expected at least one session, found none")
+        raise InputError(f"{name}: no sessions")
     return _OrderedRows(rows).table(name, how)
 
 
 def _in_order(rows: SessionRows, order: Ints) -> SessionRows:
-    """The rows in another order."""
-
     def taken(column: Any) -> Any:
         if isinstance(column, tuple):
             data, start, length = column
@@ -354,7 +348,7 @@ def _in_order(rows: SessionRows, order: Ints) -> SessionRows:
 
 
 class _OrderedRows:
-    """Rows by session, query and rank, with the turn of each row and the session and number of each turn."""
+    """Rows by session, query and rank, with the turn of each row, and the session and number of each turn."""
 
     def __init__(self, given: SessionRows) -> None:
         self._session_ids, session = core.number_ids(*given.session)
@@ -372,16 +366,16 @@ class _OrderedRows:
         self._is_empty = self._rows.is_empty
 
     def table(self, name: str, how: Reading) -> SessionTable:
-        """The sessions; refuses rows that contradict each other."""
+        """Return the sessions; raise InputError for contradictory rows."""
         rows = self._rows
-        # Several systems in one table have every rank of a session several times: what is wrong is told by the system.
-        systems = self._told_of_sessions("system", OF_SEVERAL)
+        # Check systems first: several systems in one table also repeat ranks, which is a less helpful error.
+        systems = self._labels_of_sessions("system", OF_SEVERAL)
         self._check_pages_and_ranks()
         self._check_times()
         offsets, place = turn_places(self._session, self._number, None if how.fills_gaps else self._refuse_gaps)
         turns = int(offsets[-1])
         ids = turn_ids(self._session_ids, offsets, how.separator)
-        for at, identifier in zip(place.tolist(), self._told("query_id", by_turn=True), strict=False):
+        for at, identifier in zip(place.tolist(), self._values_of("query_id", by_turn=True), strict=False):
             if identifier is not None:
                 ids[at] = identifier
         if len(set(ids)) < len(ids):
@@ -397,10 +391,10 @@ class _OrderedRows:
         origin = rows.origin if isinstance(kept, slice) else rows.origin.take(kept)
 
         def by_turn(role: str, nothing: float) -> Floats:
-            told = self._told(role, by_turn=True)
-            found = np.full(turns if told else 0, nothing)
-            if told:
-                found[place] = [nothing if each is None else each for each in told]
+            values = self._values_of(role, by_turn=True)
+            found = np.full(turns if values else 0, nothing)
+            if values:
+                found[place] = [nothing if each is None else each for each in values]
             return found
 
         return SessionTable(
@@ -408,20 +402,20 @@ class _OrderedRows:
             tuple(self._session_ids),
             offsets,
             Run(name, tuple(ids), offsets_of(counts), *documents, score, rank, origin, notes=rows.notes),
-            tuple(self._told("topic", by_turn=False)),
+            tuple(self._values_of("topic", by_turn=False)),
             _NO_VALUES if np.isnan(grade).all() else grade,
             by_turn("scanned", -1.0).astype(np.int64),
             self._turn_texts(place, turns),
-            self._told_of_sessions("user"),
+            self._labels_of_sessions("user"),
             systems,
             costs=by_turn("cost", math.nan),
             gap=rows.gap,
             system_order=self._system_order(),
         )
 
-    def _told(self, role: str, *, by_turn: bool, hint: str | None = None) -> list[Any]:
-        """What the rows of each turn, or of each session, say of it, all the same; None where they say nothing, and
-        nothing at all where none does."""
+    def _values_of(self, role: str, *, by_turn: bool, hint: str | None = None) -> list[Any]:
+        """Return the value of each turn or session, which must be equal in all its rows; None where missing, and an
+        empty list if there are no values at all."""
         column = getattr(self._rows, role)
         if column is None:
             return []
@@ -439,7 +433,7 @@ class _OrderedRows:
             other = int(first[group[row]])
             of = self._of_query(row) if by_turn else f"session '{printable(self._id(row))}'"
             return (
-                f"{self._rows.origin.where(row)}: expected one {role} in {of}, found '{printable(shown(value[row]))}' "
+                f"{self._rows.origin.where(row)}: conflicting {role} in {of}: '{printable(shown(value[row]))}' "
                 f"and '{printable(shown(value[other]))}' ({self._rows.origin.place(other)})"
             )
 
@@ -448,12 +442,11 @@ class _OrderedRows:
             return []
         return [None if row < 0 else value[row] if known is None else labels[value[row]] for row in first.tolist()]
 
-    def _told_of_sessions(self, role: str, hint: str | None = None) -> tuple[str | None, ...]:
-        told = self._told(role, by_turn=False, hint=hint)
-        return tuple(None if label is None else text_of_id(label) for label in told)
+    def _labels_of_sessions(self, role: str, hint: str | None = None) -> tuple[str | None, ...]:
+        labels = self._values_of(role, by_turn=False, hint=hint)
+        return tuple(None if label is None else text_of_id(label) for label in labels)
 
     def _system_order(self) -> tuple[str, ...]:
-        """The systems in the order of the rows as they came."""
         if self._rows.system is None:
             return ()
         systems, number = core.number_ids(*self._rows.system)
@@ -461,7 +454,7 @@ class _OrderedRows:
         return tuple(text_of_id(systems[at]) for at in found[np.argsort(first)].tolist())
 
     def _turn_texts(self, place: Ints, turns: int) -> tuple[str, ...]:
-        """What was typed; a column whose rows differ within a query has something else."""
+        """Return the text of each turn; texts that vary within a turn are ignored."""
         if self._rows.text is None:
             return ()
         texts, number = core.number_ids(*self._rows.text)
@@ -472,7 +465,7 @@ class _OrderedRows:
         return tuple(found) if any(found) else ()
 
     def _refuse_shared(self, ids: list[bytes], place: Ints) -> None:
-        """Refuses ids that several turns have, of which some may be empty result pages without a row."""
+        """Raise InputError for IDs shared by several turns, some of which may be filled gaps without rows."""
         row_of = dict(zip(place.tolist(), self._first.tolist(), strict=True))
         first: dict[bytes, int] = {}
         others: dict[int, int] = {}  # by row: another turn with the same id
@@ -485,8 +478,8 @@ class _OrderedRows:
 
         def message(row: int) -> str:
             at = others[row]
-            where = f"first: {origin.place(row_of[at])}" if at in row_of else "a missing query's"
-            return f"{origin.where(row)}: expected every query's id once, found '{printable(ids[at])}' again ({where})"
+            where = f"first: {origin.place(row_of[at])}" if at in row_of else "of a missing query"
+            return f"{origin.where(row)}: duplicate query id '{printable(ids[at])}' ({where})"
 
         self._refuse(np.array(list(others), np.int64), message, _OWN_ID)
 
@@ -496,14 +489,14 @@ class _OrderedRows:
 
         def page_message(row: int) -> str:
             found = f"{self._of_query(row)}, found {shown[self._turn[row]]} rows"
-            return f"{origin.where(row)}: expected an empty result page to be the only row of {found}"
+            return f"{origin.where(row)}: an empty result page must be the only row of {found}"
 
         self._refuse(np.flatnonzero(self._is_empty & (shown[self._turn] > 1)), page_message, EMPTY_PAGE)
         if rank is None:
             return
         expected = np.arange(1, rank.size + 1) - self._first[self._turn]
         bad = np.flatnonzero((rank != expected) & ~self._is_empty)
-        # Behind the first wrong rank of a list all are wrong.
+        # After the first wrong rank of a list, all ranks are wrong.
         bad = bad[np.diff(self._turn[bad], prepend=-1) != 0]
 
         def message(row: int) -> str:
@@ -539,7 +532,7 @@ class _OrderedRows:
         self._refuse(self._first[turns], message, fill_gaps())
 
     def _refuse(self, bad: Ints, message: Callable[[int], str], hint: str | None) -> None:
-        """Refuses rows, those first that came first."""
+        """Raise InputError for bad rows, in the order of the source."""
         came = bad[np.argsort(self._came[bad])]
         refuse_rows(came, lambda row: message(row) + self._rows.origin.shown(row), hint)
 
@@ -551,27 +544,26 @@ class _OrderedRows:
 
 
 def sessions_of_run(run: Run, how: Reading) -> SessionTable:
-    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
+    """Return sessions from a run, splitting query IDs at the last separator into session and turn.
 
-    The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
-    rank column that is the same everywhere, as some tools write it, says nothing and is no error until ranks are asked
-    to order the lists.
+    A duplicate rank in a list is an error even if scores order it, because one of the lines must be wrong. A rank
+    column that is constant throughout, as some tools write it, is ignored unless lists are ordered by rank.
     """
     if run.has_ranks and len(run) and run.rank.min() != run.rank.max():
         refuse_repeated_ranks(run)
     parts = [identifier.rpartition(how.separator.encode()) for identifier in run.query_ids]
-    # What is not a number, or too long to be one, becomes 0, which no turn has.
+    # Anything but a number of reasonable length becomes 0, which no turn has.
     number = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
     between = printable(how.separator)
 
     def unnumbered(turn: int) -> str:
         where, shown = _place(run, turn)
         return (
-            f"{where}: expected a session, '{between}' and the number of a query in it as query, "
+            f"{where}: expected a query id that consists of session, '{between}' and query number, "
             f"found '{printable(run.query_ids[turn])}'{shown}"
         )
 
-    hint = f"such as 106{between}1; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
+    hint = f"such as 106{between}1; {FROM_ONE}; choose a separator with --session-separator (separator= in Python)"
     refuse_rows(np.flatnonzero((number < 1) | (number > MOST_QUERIES)), unnumbered, hint)
     session_ids = tuple(sorted({session for session, _, _ in parts}))
     place_of = {identifier: i for i, identifier in enumerate(session_ids)}
@@ -605,7 +597,7 @@ def sessions_of_run(run: Run, how: Reading) -> SessionTable:
 
 
 def _place(run: Run, turn: int) -> tuple[str, str]:
-    """Where a list begins, and what stands there, as far as that is known."""
+    """Return the place of the beginning of a list and the quoted row, as far as known."""
     start, end = run.list_offsets[turn : turn + 2].tolist()
     if start == end:
         return run.name, ""
@@ -613,7 +605,7 @@ def _place(run: Run, turn: int) -> tuple[str, str]:
 
 
 def refuse_repeated_ranks(run: Run) -> None:
-    """Refuses lists that have a rank twice."""
+    """Raise InputError for lists with a duplicate rank."""
     is_first = np.zeros(len(run), bool)
     is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
     if (is_first[1:] | (np.diff(run.rank) > 0)).all():

@@ -1,4 +1,4 @@
-"""Sessions as columns: sequences of queries with their ranked results; their topics, and the order of their lists."""
+"""Sessions as columns: sequences of queries with ranked results, their topics, and the ordering of their lists."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id
-from gainful.policy import Policy
+from gainful.policy import BY_GRADE, Policy
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined
 
-#: Whatever describes sessions.
+#: Any supported description of sessions.
 SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
 
 
@@ -56,22 +56,22 @@ class Sessions(SessionTable):
         cls,
         source: Source | Text,
         *,
-        format: str | None = None,  # noqa: A002 - it is what people call it
+        format: str | None = None,  # noqa: A002 - the usual name
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
         session_gap: str | None = None,
         threads: int | None = None,
     ) -> Sessions:
-        """Sessions from a path, ``-`` or bytes: JSON lines, a table with a header, a run, or TREC's log in XML.
+        """Read sessions from a path, ``-`` or bytes: JSON lines, a table with a header, a run, a log, or TREC's XML.
 
-        The format is recognised unless given; ``columns`` maps roles (session, query for its number, query_id for
-        what judgments by query call it, rank, document, topic, user, system, score, grade, scanned, cost, time) to what
-        a header calls them. In a run a query's id is session, ``separator`` (``_``) and turn; a list that has a
-        rank twice is an error unless all ranks of the run are the same. Keys of JSON that are not known are left
-        alone, but one that nearly is a known one (query_id for id, result for results) is an error. A missing query
-        number is an error, or, with ``gaps="empty"``, an empty result page. Logs of users or sessions, times, the
-        texts of queries and documents need no numbers; ``session_gap="30m"`` makes sessions of a user's queries.
+        The format is recognised unless given; ``columns`` maps roles (session, query for its number, query_id for its
+        ID in judgments by query, rank, document, topic, user, system, score, grade, scanned, cost, time) to names in
+        the header. In a run, a query ID consists of session, ``separator`` (``_``) and turn; a duplicate rank in a list
+        is an error unless all ranks of the run are equal. Unknown JSON keys are ignored, except near misses (query_id
+        for id, result for results), which are errors. A missing query number is an error, or an empty result page with
+        ``gaps="empty"``. Logs of users or sessions with times, query texts and documents need no numbers;
+        ``session_gap="30m"`` splits a user's queries into sessions.
         """
         how = Reading.of_sessions(format, columns, separator, gaps, session_gap)
         return cls._of_table(next(parts_of_source(source, how, thread_count(threads))))
@@ -89,9 +89,9 @@ class Sessions(SessionTable):
         threads: int | None = None,
         size: int = PART_SIZE,
     ) -> Iterator[Sessions]:
-        """The same sessions, at most ``size`` at a time and each part in byte order of its ids.
+        """Yield the sessions in parts of at most ``size``, each sorted by ID bytes.
 
-        Of JSON lines and XML no more than a part is held at a time. A session may not come twice, in no two parts.
+        JSON lines and XML are streamed one part at a time. Each session ID must occur once across all parts.
         """
         if size < 1:
             raise UsageError(f"size: expected at least 1 session, found {size}")
@@ -100,7 +100,7 @@ class Sessions(SessionTable):
 
     @classmethod
     def of(cls, value: SessionsLike) -> Sessions:
-        """Sessions from whatever describes them: themselves, dicts as JSON lines have them, a frame, a run, a path."""
+        """Return sessions from any supported input: sessions, dicts as in JSON lines, a data frame, a run, a path."""
         if isinstance(value, Sessions):
             return value
         if isinstance(value, Run):
@@ -121,7 +121,7 @@ class Sessions(SessionTable):
         session_gap: str | None = None,
         name: str = "<frame>",
     ) -> Sessions:
-        """Sessions from a data frame with columns for session, query (its number), rank and document, or of a log."""
+        """Return sessions from a data frame with columns for session, query number, rank and document, or a log."""
         how = Reading.of_sessions(None, columns, None, gaps, session_gap)
         return cls._of_table(sessions_of_frame(frame, how, name))
 
@@ -134,7 +134,7 @@ class Sessions(SessionTable):
         return f"<Sessions {printable(self.name, 80)}: {count_of(len(self), 'session')}, {queries}>"
 
     def select(self, sessions: Iterable[str | bytes | int]) -> Sessions:
-        """Some of the sessions.
+        """Return the given sessions.
 
         >>> whole = Sessions.of([{"session": i, "queries": [{"results": [f"d{i}"]}]} for i in (1, 2, 3)])
         >>> whole.select(["3", "1"]).ids
@@ -144,11 +144,11 @@ class Sessions(SessionTable):
         unknown = wanted.difference(self.session_ids)
         if unknown:
             first = text_of_id(min(unknown))
-            raise UsageError(f"{self.name}: {count_of(len(unknown), 'session')} not there, '{first}' first")
+            raise UsageError(f"{self.name}: {count_of(len(unknown), 'session')} not found, such as '{first}'")
         return self.take([i for i, identifier in enumerate(self.session_ids) if identifier in wanted])
 
     def with_topics(self, topics: TopicsLike) -> Sessions:
-        """The same with topics from elsewhere: by session, or the file of a table of sessions and topics.
+        """Return the sessions with topics by session, from a dict or the file of a table.
 
         >>> sessions = Sessions.of([{"session": s, "queries": [{"results": ["d1"]}]} for s in ("s1", "s2")])
         >>> sessions.with_topics({"s1": "harbours", "s2": "trains"}).topics
@@ -160,7 +160,7 @@ class Sessions(SessionTable):
         return found
 
     def by_system(self) -> Iterator[tuple[str, Sessions]]:
-        """The sessions of every system that they name, in the order of the source, if that is known."""
+        """Yield the sessions of every system, in source order if known."""
         places: dict[str, list[int]] = {}
         for i, system in enumerate(self.systems):
             places.setdefault(str(system), []).append(i)
@@ -168,7 +168,7 @@ class Sessions(SessionTable):
             yield system, self if len(places) == 1 else self.take(places[system])
 
     def split_by_system(self) -> dict[str, Sessions]:
-        """The sessions of every system, by its name. Where no session names one, all are of one with this name.
+        """Return the sessions of every system by its name, or all under their own name if none names a system.
 
         >>> both = [{"session": i, "system": name, "queries": [{"results": []}]} for i, name in enumerate("ABA")]
         >>> {name: each.ids for name, each in Sessions.of(both).split_by_system().items()}
@@ -178,9 +178,7 @@ class Sessions(SessionTable):
             return {self.name: self}
         if None in self.systems:
             without = self.ids[self.systems.index(None)]
-            raise InputError(
-                f"{self.name}: expected a system for every session or for none, found none for '{without}'"
-            )
+            raise InputError(f"{self.name}: session '{without}' has no system, but other sessions have one")
         return {system: replace(some, name=system) for system, some in sorted(self.by_system())}
 
 
@@ -191,7 +189,7 @@ _MOST_NAMED = 3
 
 
 class SessionTopics:
-    """Topics by session. Remembers what it was shown, so that it can say which sessions have none.
+    """Topics by session. Records which sessions it has assigned topics to, in order to report those without one.
 
     >>> topics = SessionTopics.of({"s1": "harbours"})
     >>> topics.given_to(Sessions.of([{"session": "s1", "queries": [{"results": ["d1"]}]}])).topics
@@ -206,17 +204,17 @@ class SessionTopics:
         self._topics = dict(topics)
         self._met: set[bytes] = set()
         self._without: set[bytes] = set()
-        self._others: set[bytes] = set()  # sessions that are not named here
+        self._others: set[bytes] = set()  # sessions without a topic here
         self._open = 0
 
     @classmethod
     def of(cls, value: TopicsLike, columns: Mapping[str, str] | None = None) -> SessionTopics:
-        """From a file, or from a mapping of sessions to topics; ``columns`` are those of the file."""
+        """Return topics from a file or a dict by session; ``columns`` names the columns of the file."""
         if isinstance(value, SessionTopics):
             return value
         if isinstance(value, Mapping):
             if not value:
-                raise InputError("topics: expected topics of sessions, found none")
+                raise InputError("topics: no topics of sessions")
             return cls(
                 {
                     read_id(session, "topics: session"): read_id(topic, f"topics: topic of session {session!r}")
@@ -229,14 +227,14 @@ class SessionTopics:
         return cls(topics, os.fspath(value), users)
 
     def given_to(self, sessions: Sessions) -> Sessions:
-        """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
+        """Return the sessions with topics; those not listed here keep their own, and conflicts are errors."""
         ids, own = sessions.session_ids, sessions.topics or (None,) * len(sessions)
         found = tuple(map(self._topics.get, ids, own))
         for session, before, topic in zip(ids, own, found, strict=True):
             if before is not None and topic != before:
                 raise InputError(
-                    f"{self.name}: expected topic '{printable(before)}' for session '{printable(session)}', as "
-                    f"{sessions.name} has it, found '{printable(topic or b'')}'"
+                    f"{self.name}: topic '{printable(topic or b'')}' for session '{printable(session)}' conflicts with "
+                    f"'{printable(before)}' in {sessions.name}"
                 )
         self._met.update(self._topics.keys() & ids)
         self._others.update(set(ids) - self._met)
@@ -248,7 +246,7 @@ class SessionTopics:
         return replace(sessions, topics=found if any(topic is not None for topic in found) else (), users=users)
 
     def given_to_all(self, sources: Mapping[str, Iterable[Sessions]]) -> dict[str, Iterator[Sessions]]:
-        """Sources of sessions with their topics; where the last one ends, topics that none has are refused."""
+        """Return sources of sessions with topics; after the last one, raise InputError if no topic was used."""
         self._open = len(sources)
         names = ", ".join(map(printable, sources))
         return {name: self._each(parts, names) for name, parts in sources.items()}
@@ -256,21 +254,21 @@ class SessionTopics:
     def _each(self, parts: Iterable[Sessions], names: str) -> Iterator[Sessions]:
         for part in parts:
             yield self.given_to(part)
-            del part  # so that the next one is not read beside it
+            del part  # release it before the next one is read
         self._open -= 1
         if not self._open:
             self.check(names)
 
     def check(self, names: str) -> None:
-        """Refuses topics of other sessions only."""
+        """Raise InputError if all topics are for other sessions."""
         if not self._met and self._others:
             raise InputError(
-                f"{self.name}: expected topics of the sessions of {names}, found none: there is session "
-                f"'{printable(min(self._others))}'; session '{printable(min(self._topics))}' has a topic"
+                f"{self.name}: no topics for the sessions of {names}: these include session "
+                f"'{printable(min(self._others))}', but topics are given for '{printable(min(self._topics))}'"
             )
 
     def notices(self) -> list[str]:
-        """Sessions without a topic, and topics without a session, one line each."""
+        """Return notices about sessions without a topic, and topics without a session."""
         kinds = (
             ("without a topic", self._without),
             ("with a topic not among the sessions", self._topics.keys() - self._met),
@@ -289,7 +287,7 @@ def sessions_from_lists(
     name: str = "<dict>",
     separator: str = "_",
 ) -> Sessions:
-    """Sessions from ``{session: [[document, ...], ...]}``: for every query its results in rank order.
+    """Return sessions from ``{session: [[document, ...], ...]}``: the results of each query in rank order.
 
     >>> sessions_from_lists({"s1": [["d1", "d2"], []]})
     <Sessions <dict>: 1 session, 2 queries>
@@ -305,31 +303,32 @@ def sessions_from_lists(
     )
 
 
-#: What a turn's results are judged by.
+#: Keys by which a turn's results can be judged.
 JUDGED_BY = ("topic", "session", "query", "text")
 
 
 class RankedSessions(NamedTuple):
-    """Sessions whose lists stand in rank order, freed of duplicates and cut as the policy says."""
+    """Sessions with lists in rank order, without duplicates and cut off as the policy requires."""
 
     sessions: Sessions
     policy: Policy
-    judged_query: Ints  # by turn: position among the judged queries, -1 where there is none
+    judged_query: Ints  # by turn: position among the judged queries, -1 if there is none
     list_offsets: Ints
     document_start: Ints
     document_length: Ints
     grade: Floats  # by document, or empty
     judged_by: str
     facts: JoinFacts
-    is_unchecked: bool  # whether a list may still have a document twice, which is then an error
+    is_unchecked: bool  # whether duplicate documents, which are errors, have yet to be detected
 
     def spans(self, rows: slice | Ints) -> Spans:
-        """The documents of some rows."""
         return self.sessions.lists.data, self.document_start[rows], self.document_length[rows]
 
 
 def rank_sessions(judged: Judged, sessions: Sessions, judged_by: str, threads: int = 1) -> RankedSessions:
-    """Orders every list by the policy and finds what judges it."""
+    """Order every list by the policy and find its judgments."""
+    if judged.policy.ties in BY_GRADE:
+        raise UsageError(f"ties={judged.policy.ties} cannot be used with sessions")
     if judged.policy.credits_chunks:
         raise UsageError(f"{option('parent' if judged.policy.has_parents else 'spans')} cannot be used with sessions")
     lists = sessions.lists
@@ -345,14 +344,14 @@ def rank_sessions(judged: Judged, sessions: Sessions, judged_by: str, threads: i
         lists.document_start if rows is None else lists.document_start[rows],
         lists.document_length if rows is None else lists.document_length[rows],
         _given_grades(sessions, judged, rows),
-        "query" if judged_by == "text" else judged_by,  # either way a query has judgments of its own
+        "query" if judged_by == "text" else judged_by,  # in both cases queries have their own judgments
         facts,
         rows is None and settled.duplicates == "error",
     )
 
 
 def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floats:
-    """The grades of the appearances themselves, in the units of the judgments."""
+    """Return the grades in the sessions themselves, on the scale of the judgments."""
     grade = sessions.grade
     if not grade.size:
         return grade
@@ -363,18 +362,18 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
         raise InputError(
             f"{origin.where(row)}: expected grades up to the scale of the judgments, "
             f"{number_text(judged.qrels.scale)}, found {number_text(highest)}{origin.shown(row)}",
-            f"{option('scale', highest)} makes room for it",
+            f"use {option('scale', highest)}",
         )
     grade = np.maximum(grade - zero, 0.0) if zero else grade
     return grade if rows is None else grade[rows]
 
 
 def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
-    """For every turn the place of its judgments among all judged queries, -1 where there are none."""
+    """Return the position of each turn's judgments among all judged queries, -1 if there are none."""
     place: dict[bytes | None, int] = {identifier: i for i, identifier in enumerate(qrels.query_ids)}
 
     def places(ids: Sequence[bytes | None]) -> Ints:
-        # No id is None: a session without a topic finds nothing.
+        # None is never an ID: sessions without a topic have no judgments.
         return np.fromiter(map(place.get, ids, repeat(-1)), np.int64, len(ids))
 
     turns = len(sessions.lists.query_ids)
@@ -387,18 +386,18 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
 
 
 def judged_sessions(turn_offsets: Ints, judged_query: Ints) -> Bools:
-    """Which sessions have judgments for at least one of their turns."""
+    """Return whether each session has judgments for at least one turn."""
     return np.asarray(np.diff(offsets_of(judged_query >= 0)[turn_offsets]) > 0)
 
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
-    """The rows in rank order with where each list starts among them; None where they are in order as they stand."""
+    """Return the rows in rank order and the offsets of lists; None for rows if they are already in order."""
     by_score, conflicts = policy.order == "score", 0
     if lists.has_ranks and len(lists) and not by_score:
         conflicts = int(np.count_nonzero(falling_ranks(lists, set(lists.query_ids))))
-    stands_ordered = policy.order == "input" or not (by_score or conflicts or np.isnan(lists.rank).any())
-    if stands_ordered and policy.depth is None:
-        # Where a repeated document is an error, it is found together with the judgments, in the same walk.
+    is_ordered = policy.order == "input" or not (by_score or conflicts or np.isnan(lists.rank).any())
+    if is_ordered and policy.depth is None:
+        # Duplicate documents that are errors are detected later, in the same pass as the join.
         is_error = policy.duplicates == "error"
         if is_error or not core.find_repeats(lists.list_offsets, *lists.document_spans, threads).any():
             return None, lists.list_offsets, JoinFacts(rank_conflicts=conflicts)
@@ -408,12 +407,12 @@ def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None,
 
 
 def refuse_repeats(ranked: RankedSessions) -> None:
-    """Raises the error of lists that have a document twice."""
+    """Raise InputError for lists with a duplicate document."""
     _in_rank_order(ranked.sessions.lists, ranked.policy, 1)
 
 
 def _in_rank_order(lists: Run, policy: Policy, threads: int) -> Joined:
-    # The join orders lists of judged queries: here every list is of one, with nothing judged.
+    # The join only orders lists of judged queries: declare every list judged, without judged documents.
     none, data = np.zeros(0, np.int64), np.zeros(0, np.uint8)
     unjudged = Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
     index = Judged(unjudged, policy).index

@@ -1,4 +1,4 @@
-"""Chunks credited to the judged spans of text that they cover. Both have ids such as ``report.pdf[120:480]``."""
+"""Credit chunks to the judged spans of text that they cover. IDs of both look like ``report.pdf[120:480]``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gainful.data.run import Run
 
 _SPAN = re.compile(rb"(.+)\[(\d+):(\d+)\]", re.DOTALL)
-_HINT = "a span's id is its document with two positions, such as doc12[120:480]; {} makes it of three columns"
+_HINT = "a span's id is its document with two positions, such as doc12[120:480]; build it from three columns with {}"
 
 
 def credit_spans(run: Run, judged: Judged, least: float) -> tuple[Run, Floats]:
@@ -64,7 +64,7 @@ def _judged_spans(judged: Judged) -> dict[tuple[bytes, bytes], list[tuple[int, i
 
 
 def _parse(identifier: bytes) -> tuple[bytes, int, int] | None:
-    """Return the document of a span, its start and its end; None if the id has no positions, or these hold nothing."""
+    """Return the document, start and end of a span; None if the ID has no positions, or they are empty."""
     found = _SPAN.fullmatch(identifier)
     return (found[1], start, end) if found and (start := int(found[2])) < (end := int(found[3])) else None
 

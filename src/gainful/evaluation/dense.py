@@ -1,4 +1,4 @@
-"""Evaluations of arrays, a row a query: scores of candidates or ranked items, as rankers and recommenders have them."""
+"""Evaluation of arrays with one row per query: scores of candidates, or ranked items."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Joined
     from gainful.measures.base import Measure
 
-#: Up to this number, or to some times as many as there are items, every number has its text ready.
+#: Limits below which every item number has its text ready: an absolute one, and a multiple of the number of items.
 _MOST_TEXTS, _TIMES = 1 << 20, 4
 _NUMBERS, _WHOLE = "iufb", "iu"
-#: About so many cells, which fit the processor's cache, are ranked at a time; notices look at the first 10 ranks.
+#: Cells ranked at a time, so that they fit the processor's cache; notices use the first 10 ranks.
 _CELLS, _TOP = 1 << 18, 10
 
 
@@ -58,21 +58,21 @@ def evaluate_arrays(
     name: str = "<arrays>",
     threads: int | None = None,
 ) -> Evaluation:
-    """Scores arrays of NumPy, or of anything that speaks DLPack (PyTorch, JAX, CuPy); a row is a query.
+    """Score NumPy arrays, or any arrays with DLPack (PyTorch, JAX, CuPy), with one row per query.
 
-    Results are ``scores`` of candidates, whose columns are items, or ``ranked_items``, their numbers, best first. Truth
-    is ``relevance``, the grades of items by column (NaN: not judged), or ``relevant_items``, their numbers, with grades
-    in ``relevance`` or without. Each is an array of two dimensions, a list of arrays, one a row, or a pair of values
-    and offsets; numbers of items below 0 are none. ``scores`` and ``relevance`` by column are of the same form. Where
-    ``mask``, in the form of the results, is False, a candidate does not count, nor does its grade beside ``scores``. A
-    score of minus infinity is that of a candidate that was not ranked: its grade counts.
+    Results are ``scores`` of candidates, with one column per item, or ``ranked_items``, item numbers with the best
+    first. Truth is ``relevance``, grades with one column per item (NaN: not judged), or ``relevant_items``, item
+    numbers whose grades ``relevance`` may give. Each is a two-dimensional array, a list with one array per row, or a
+    pair of values and offsets; negative item numbers are ignored. ``scores`` and ``relevance`` by column have the same
+    shape. ``mask``, with the shape of the results, is False for candidates that do not count; with ``scores`` their
+    grades do not count either. A score of minus infinity marks a candidate that was not ranked; its grade counts.
 
-    ``exclude`` and ``training`` are what users had before, as in :func:`evaluate`: a matrix of users and items whose
-    nonzero cells count, dense or of SciPy, or index pairs: an integer array of shape (n, 2), or arrays of rows and of
-    columns. A matrix given as ``exclude`` has the form of the results. ``items`` is a table by item number.
+    ``exclude`` and ``training`` list items that users had before, as in :func:`evaluate`: a matrix of users and items
+    whose nonzero cells count, dense or from SciPy, or index pairs: an integer array of shape (n, 2), or arrays of rows
+    and columns. A matrix for ``exclude`` has the shape of the results. ``items`` is a table indexed by item number.
 
-    All else is as if numbers of rows and items were ids in dicts: ``evaluate({row: {item: grade}}, {row: {item:
-    score}})``. Ids are compared as texts, so that ties=docid-desc has item 9 before item 10.
+    Otherwise, row and item numbers act like IDs in dicts: ``evaluate({row: {item: grade}}, {row: {item: score}})``. IDs
+    are compared as texts, so that ties=docid-desc puts item 9 before item 10.
 
     >>> found = evaluate_arrays([[0.2, 0.9, 0.1], [0.7, 0.4, 0.5]], [[1, 0, 0], [1, 0, 2]], "nDCG@3")
     >>> found.by_query("nDCG@3")
@@ -81,21 +81,19 @@ def evaluate_arrays(
     0.75
     """
     if (scores is None) == (ranked_items is None):
-        raise UsageError(f"expected scores or ranked_items, found {'neither' if scores is None else 'both'}")
+        raise UsageError(f"one of scores and ranked_items is needed, not {'none' if scores is None else 'both'}")
     if relevance is None and relevant_items is None:
-        raise UsageError("expected relevance or relevant_items, found neither")
+        raise UsageError("relevance or relevant_items is needed")
     results = _Cells.of(name, {"scores": scores}, {"ranked_items": ranked_items})
     truth = _Cells.of(name, {"relevance": relevance}, {"relevant_items": relevant_items})
     if results.size != truth.size:
-        raise UsageError(
-            f"{name}: expected as many rows of truth as of results, {results.size:,}, found {truth.size:,}"
-        )
+        raise UsageError(f"{name}: results have {results.size:,} rows, but the truth has {truth.size:,}")
     if results.item is truth.item is None and not np.array_equal(results.offsets, truth.offsets):
         widths = zip(np.diff(results.offsets).tolist(), np.diff(truth.offsets).tolist(), strict=True)
         row, (wanted, found) = next((row, both) for row, both in enumerate(widths) if both[0] != both[1])
         raise UsageError(
-            f"{name}: expected a grade for each of {wanted:,} candidates in relevance[{row}], found {found:,}",
-            "numbers of items, not values by column, are ranked_items= (best first) and relevant_items=",
+            f"{name}: relevance[{row}] has {found:,} grades for {wanted:,} candidates",
+            "item numbers, rather than values by column, are passed as ranked_items= (best first) and relevant_items=",
         )
     seen = None if exclude is None else _Cells.of_pairs(name, "exclude", exclude, results)
     had = None if training is None else _Cells.of_pairs(name, "training", training)
@@ -103,16 +101,16 @@ def evaluate_arrays(
     if mask is not None:
         flat, offsets = _rows(mask, "mask", "biu")
         if not np.array_equal(offsets, results.offsets):
-            raise UsageError("mask: expected a value for every cell of the results, found another form")
+            raise UsageError("mask: expected the shape of the results, found another")
         counts = flat.astype(bool)
         results = results.only(counts)
         if results.item is truth.item is None:
             judged = np.ones_like(counts) if truth.kept is None else truth.kept
             lost = 0 if truth.value is None else int(np.count_nonzero((truth.value > 0) & judged & ~counts))
             truth = truth.only(counts)
-            notes = (f"mask leaves out {count_of(lost, 'relevant item')}: no recall base has them",) if lost else ()
+            notes = (f"mask excludes {count_of(lost, 'relevant item')} from recall bases",) if lost else ()
     if results.value is not None and not _is_finite(results.value) and np.isneginf(results.value).any():
-        results = results.only(~np.isneginf(results.value))  # others write it where an item is not ranked
+        results = results.only(~np.isneginf(results.value))  # marks items that were not ranked
     for cells in (results, truth):
         cells.refuse_infinite()
     texts, wanted, settled = _Texts(results, truth, *filter(None, (seen, had))), parse_all(measures), Policy.of(policy)
@@ -142,18 +140,18 @@ def evaluate_arrays(
 
 
 class _Cells(NamedTuple):
-    """Items by row, with a value each or without: those of row i are ``offsets[i] : offsets[i + 1]``."""
+    """Items by row, with or without values; row i has cells ``offsets[i] : offsets[i + 1]``."""
 
     name: str
-    what: str  # the argument that they came in
+    what: str  # the argument's name
     offsets: Ints
-    item: NDArray[Any] | None  # None: an item is its place in the row
+    item: NDArray[Any] | None  # None if an item's number is its column
     value: NDArray[Any] | None
-    kept: Bools | None = None  # which of them count, if not all
+    kept: Bools | None = None  # cells that count, if not all
 
     @classmethod
     def of(cls, name: str, values: dict[str, Any], items: dict[str, Any]) -> _Cells:
-        """Cells from arguments by their names: values alone, or items with or without values."""
+        """Make cells from arguments by name: values alone, or items with or without values."""
         (what, values_given), (item_name, items_given) = *values.items(), *items.items()
         value, offsets = (None, None) if values_given is None else _rows(values_given, what, _NUMBERS)
         if items_given is None:
@@ -162,10 +160,10 @@ class _Cells(NamedTuple):
         else:
             item, item_offsets = _rows(items_given, item_name, _WHOLE)
             if offsets is not None and not np.array_equal(offsets, item_offsets):
-                raise UsageError(f"{what}: expected a value for each of {item_name}, found another form")
+                raise UsageError(f"{what}: expected the shape of {item_name}, found another")
             if item.dtype == np.uint64 and item.max(initial=0) > np.iinfo(np.int64).max:
-                raise UsageError(f"{item_name}: expected numbers of items below 2^63, found {item.max()}")
-            # Of one kind: what is neither signed nor not is a float to NumPy, which does not hold large numbers.
+                raise UsageError(f"{item_name}: expected item numbers below 2^63, found {item.max()}")
+            # Use one integer type: NumPy mixes int64 and uint64 to float64, which cannot hold large numbers.
             item = item.astype(np.int64) if item.dtype == np.uint64 else item
             cells = cls(name, item_name, item_offsets, item, value)
             cells = cells.only(item >= 0) if (item < 0).any() else cells
@@ -175,45 +173,45 @@ class _Cells(NamedTuple):
 
     @classmethod
     def of_pairs(cls, name: str, what: str, given: Any, form: _Cells | None = None) -> _Cells:
-        """The nonzero cells of a matrix, which has the form of the results if one is given, or cells by row, column."""
+        """Read the nonzero cells of a matrix (with the shape of the results, if given), or index pairs."""
         pairs = given.nonzero() if hasattr(given, "toarray") else given
         if not isinstance(pairs, tuple):
             flat, offsets = _rows(given, what, _NUMBERS)
             if isinstance(given, list) and flat.dtype.kind in _WHOLE:
-                raise UsageError(f"{what}: lists of integers may be index pairs, items or a matrix", "give an array")
+                raise UsageError(f"{what}: lists of integers could be index pairs, items or a matrix", "pass an array")
             if flat.dtype.kind not in _WHOLE or np.any(np.diff(offsets) != 2):
                 if form is not None and not np.array_equal(offsets, form.offsets):
-                    raise UsageError(f"{what}: the matrix differs in form from the results", "give matrix.nonzero()")
+                    raise UsageError(f"{what}: matrix and results have different shapes", "pass matrix.nonzero()")
                 cells = cls(name, what, offsets, None, None) if form is None else form._replace(what=what)
                 return cells.only(np.nan_to_num(flat) != 0)
             pairs = (flat[::2], flat[1::2])
         rows = [_rows([each], what, _WHOLE)[0] for each in pairs]
         if len(rows) != 2 or rows[0].size != rows[1].size or min(each.min(initial=0) for each in rows) < 0:
-            raise UsageError(f"{what}: expected as many row numbers as column numbers, none of them below 0")
+            raise UsageError(f"{what}: expected equally many row and column numbers, none negative")
         row, item = (each.astype(np.int64) for each in rows)
         return cls(name, what, offsets_of(np.bincount(row, minlength=1)), item[np.argsort(row, kind="stable")], None)
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.offsets.size) - 1
 
     @property
     def counted(self) -> Ints:
-        """The numbers of the cells that count."""
+        """The indices of the cells that count."""
         return np.arange(self.offsets[-1]) if self.kept is None else np.flatnonzero(self.kept)
 
     @property
     def counts(self) -> Ints:
-        """How many cells of each row count."""
+        """The number of cells that count, per row."""
         return np.diff(self.offsets if self.kept is None else np.searchsorted(self.counted, self.offsets))
 
     def only(self, counts: Bools) -> _Cells:
-        """The same without the cells that do not count."""
+        """Return the cells without those that do not count."""
         return self._replace(kept=counts if self.kept is None else self.kept & counts)
 
     def refuse_infinite(self) -> None:
-        """Refuses values that are no numbers."""
+        """Raise InputError for infinite and NaN values."""
         if self.value is None or _is_finite(self.value):
             return
         bad = ~np.isfinite(self.value)
@@ -224,17 +222,17 @@ class _Cells(NamedTuple):
             assert self.value is not None
             return f"{origin.where(cell)}: expected a finite number as {what}, found {self.value[cell]}"
 
-        refuse_rows(cells, message, "-inf is the score of what was not ranked; mask=... leaves out items and grades")
+        refuse_rows(cells, message, "use -inf as the score of unranked items; mask=... leaves out items and grades")
 
 
 def _is_finite(value: NDArray[Any]) -> bool:
-    """Whether all values are finite, found without an array of as many answers."""
+    """Whether all values are finite, computed without a temporary array."""
     return value.dtype.kind != "f" or not value.size or bool(np.isfinite([value.min(), value.max()]).all())
 
 
 @dataclass(frozen=True, eq=False)
 class _Places(Origin):
-    """Where cells stand in an argument."""
+    """Positions of cells in an argument."""
 
     what: str
     offsets: Ints
@@ -246,20 +244,20 @@ class _Places(Origin):
 
 
 class _Ranks(NamedTuple):
-    """The ranks of judged items in rows of scores that are not put in order."""
+    """The ranks of judged items in rows of scores, computed without sorting the lists."""
 
-    truth: _Cells  # perhaps without items of grade 0 that nothing looks at
+    truth: _Cells  # possibly without unused items of grade 0
     width: int
     retrieved: Ints  # by row
-    cell: Ints  # cells of the truth with their ranks, 0 where an item is not ranked
+    cell: Ints  # cells of the truth, with ranks (0 if not ranked)
     rank: Ints
-    tied: int  # cells with the score of another of their row
+    tied: int  # cells that share a score in their row
 
     @classmethod
     def of(
         cls, results: _Cells, truth: _Cells, measures: Sequence[Measure], policy: Policy, threads: int
     ) -> _Ranks | None:
-        """None where rows have to be put in order: more than ranks is looked at, or most items are judged and count."""
+        """Return None if rows must be sorted: a measure needs more than ranks, or most items are judged and count."""
         value, kept, size, width = results.value, results.kept, results.size, int(results.offsets[:2][-1])
         if value is None or not value.size or np.any(np.diff(results.offsets) != width):
             return None
@@ -300,7 +298,7 @@ class _Ranks(NamedTuple):
         return cls(truth, width, results.counts, cell, rank, sum(tied)) if cell.size else None
 
     def join(self, judged: Judged) -> tuple[Joined, Callable[[int], Collection[bytes]]]:
-        """The join with the judgments of the truth, and the ids of the items in the first lists."""
+        """Join with the judgments; also return a function for the IDs of the items in the first lists."""
         item, first = np.unique(judged.item[np.searchsorted(self.truth.counted, self.cell)], return_index=True)
         item, rank = item[self.rank[first] > 0], self.rank[first][self.rank[first] > 0]
         query = np.searchsorted(judged.item_offsets, item, "right") - 1
@@ -310,7 +308,7 @@ class _Ranks(NamedTuple):
 
         def different(_: int) -> Collection[bytes]:
             if self.retrieved.max() < self.width or has_others:
-                raise UnlistedError  # they have to be counted in the lists themselves
+                raise UnlistedError  # only the full lists can count them
             return [b"%d" % item for item in range(self.width)]
 
         joined = join_columns(judged.index, ids, Run.without_lists(""), judged.policy, 1, Progress())
@@ -322,7 +320,7 @@ class _Ranks(NamedTuple):
 
 
 class _Texts:
-    """The decimal texts of the numbers of items: ids as spans of bytes."""
+    """The decimal texts of item numbers: IDs as spans of bytes."""
 
     def __init__(self, *parts: _Cells) -> None:
         items = [part.item if part.kept is None else part.item[part.kept] for part in parts if part.item is not None]
@@ -340,7 +338,7 @@ class _Texts:
 
 
 def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
-    """The cells of some rows, with ids."""
+    """Return the cells of some rows, with IDs."""
     offsets = cells.offsets[first : end + 1]
     before, after = int(offsets[0]), int(offsets[-1])
     bounds, cell = offsets - before, None
@@ -359,13 +357,12 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
 
 
 def _had(cells: _Cells, texts: _Texts) -> Run:
-    """The items of each user, without users that had none."""
     run = Run.from_rows(_cell_rows(cells, texts, 0, cells.size)._replace(value=None), cells.what)
     return run.take(np.flatnonzero(np.diff(run.list_offsets)))
 
 
 def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
-    """The lists in blocks of at least so many cells."""
+    """Yield the lists in blocks of at least ``least`` cells."""
     first = 0
     while first < cells.size:
         end = min(cells.size, int(np.searchsorted(cells.offsets, cells.offsets[first] + least)))
@@ -375,7 +372,7 @@ def _runs(cells: _Cells, texts: _Texts, least: int) -> Iterator[Run]:
 
 
 def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:
-    """The values of all rows one after the other, and where each row begins: from an array of two dimensions, a list of
+    """Return the values of all rows, concatenated, and the offsets of rows; read a two-dimensional array, a list of
     rows, or a pair of values and offsets."""
     flat: NDArray[Any]
     offsets: NDArray[Any]
@@ -383,19 +380,19 @@ def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:
         flat, offsets = (_array(each, what) for each in given) if len(given) == 2 else (np.zeros(0), np.zeros((0, 0)))
         is_row = flat.ndim == offsets.ndim == 1 and offsets.size > 0 and offsets.dtype.kind in _WHOLE
         if not is_row or offsets[0] != 0 or offsets[-1] != flat.size or np.any(offsets[1:] < offsets[:-1]):
-            raise UsageError(f"{what}: expected values and their offsets, from 0 to their number, found something else")
+            raise UsageError(f"{what}: expected values, and offsets from 0 to their number, found something else")
         offsets = offsets.astype(np.int64)
     elif isinstance(given, list):
         rows = [_array(row, what) for row in given]
         if any(row.ndim != 1 for row in rows):
-            raise UsageError(f"{what}: expected rows of one dimension each, found others")
+            raise UsageError(f"{what}: expected one-dimensional rows, found others")
         offsets = np.cumsum([0, *(row.size for row in rows)])
         flat = np.concatenate([row for row in rows if row.size] or [np.zeros(0, np.int64)])
     else:
         array = _array(given, what)
         if array.ndim != 2:
             found = type(given).__name__ if array.dtype.kind == "O" or not array.ndim else f"{array.ndim}"
-            hint = "m.toarray(), or relevant_items=(m.indices, m.indptr), relevance=(m.data, m.indptr) of a sparse m"
+            hint = "m.toarray(), or relevant_items=(m.indices, m.indptr), relevance=(m.data, m.indptr) for a sparse m"
             raise UsageError(
                 f"{what}: expected two dimensions, rows and columns, found {found}",
                 hint if hasattr(given, "toarray") else None,
@@ -408,12 +405,10 @@ def _rows(given: Any, what: str, kinds: str) -> tuple[NDArray[Any], Ints]:
 
 
 def _array(given: Any, what: str) -> NDArray[Any]:
-    """An array of NumPy, which shares its memory with what was given if it can."""
+    """Return a NumPy array that shares memory with the argument if possible."""
     if isinstance(given, np.ma.MaskedArray):
-        raise UsageError(
-            f"{what}: expected an array without a mask, found a masked one", "give x.data, and mask=~x.mask"
-        )
-    if hasattr(given, "detach"):  # of PyTorch: on a GPU, or with a gradient
+        raise UsageError(f"{what}: masked arrays are not supported", "pass x.data, and mask=~x.mask")
+    if hasattr(given, "detach"):  # a PyTorch tensor on a GPU or with a gradient
         given = given.detach().cpu()
     if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
         return np.asarray(given)
@@ -423,5 +418,5 @@ def _array(given: Any, what: str) -> NDArray[Any]:
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
             f"{what}: expected an array that NumPy can read, found {type(given).__name__} ({error})",
-            "of PyTorch: .float() of bfloat16; of CuPy: cupy.asnumpy(...)",
+            "in PyTorch, call .float() on bfloat16; for CuPy, use cupy.asnumpy(...)",
         ) from error

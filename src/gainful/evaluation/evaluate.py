@@ -1,11 +1,14 @@
-"""From judgments and runs to evaluations."""
+"""Evaluations of runs against judgments."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
+
+import numpy as np
 
 from gainful.data.collection import require_columns, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike
@@ -22,9 +25,10 @@ from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
-from gainful.measures.block import raw_scores
+from gainful.measures.block import computed, raw_scores, seen_blocks
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
-from gainful.policy import Policy, PolicyLike
+from gainful.measures.expected import AVERAGED_OVER_TIES
+from gainful.policy import BY_GRADE, Policy, PolicyLike
 from gainful.question import unknown_option
 
 if TYPE_CHECKING:
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
     from gainful.io.rows import ArrowFrame
 
-MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
+MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]  #: A measure, its text, or several of either.
 
 _T = TypeVar("_T")
 
@@ -75,24 +79,27 @@ def evaluate(
     threads: int | None = None,
     **more: object,
 ) -> Evaluation | Evaluations:
-    """Scores a run against judgments, or several that a dict names: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
+    """Score a run against judgments, or several runs named by a dict: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
 
-    Judgments and runs are paths, bytes, dicts, data frames, lists of dicts as JSON lines have them, or
-    :class:`gainful.Qrels` and :class:`gainful.Run`. A dict of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1",
-    "d2"]}``, is one run; a dict of such dicts, of paths or of frames is several, and gives
-    :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as ``"nDCG@10"`` or
-    :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy` or a dict), or names another
-    tool's (``"trec_eval-9"``); each of them is also a keyword, such as ``duplicates="first"`` or ``parent="(.+)#.*"``.
-    A run may hold the documents of LangChain, LlamaIndex and Haystack: ``{"q1": [Document, ...]}``; ``id`` says which
-    of their values is the id, as a path (``"metadata.chunk_id"``) or a function. Dicts that look swapped are refused
-    unless ``as_given``. ``exclude`` has documents by query (or user) that are left out of the runs before ranks are
-    counted: a file, a dict, a data frame. ``items`` is a table of items with their attributes and ``training`` has what
-    users had before, as ``exclude`` does; measures of recommendation go by them; ``intents`` has the
-    probability of each query's sub-topics, for measures of diversity. ``columns`` says what tables and
-    frames call query, document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.``
-    before a role is for one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a table that
-    says something of queries, or :class:`gainful.Queries`, which also says which of them count, and how much. What is
-    suspicious is a :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
+    Judgments and runs are paths, bytes, dicts, data frames, lists of dicts (as in JSON lines), :class:`gainful.Qrels`
+    and :class:`gainful.Run`. A dict of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1", "d2"]}``, is one run; a dict
+    of such dicts, paths or frames is several runs and returns :class:`gainful.Evaluations`, a dict with the same names.
+    Runs may also contain documents of LangChain, LlamaIndex and Haystack: ``{"q1": [Document, ...]}``. Suspicious input
+    raises a :class:`gainful.GainfulWarning`, and the result lists it in ``notices``.
+
+    Args:
+        measures: Names such as ``"nDCG@10"``, or :class:`gainful.Measure`.
+        policy: The conventions (:class:`gainful.Policy` or a dict), or the name of another tool (``"trec_eval-9"``).
+            Each convention is also a keyword, such as ``duplicates="first"`` or ``parent="(.+)#.*"``.
+        exclude: Documents per query (or user) to remove from the runs before ranks are counted: a file, dict or frame.
+        items, training: A table of items with their attributes, and the items that users had before, for measures of
+            recommendation.
+        intents: The probabilities of each query's sub-topics, for measures of diversity.
+        queries: A table about queries, or :class:`gainful.Queries`, which also selects and weights queries.
+        columns: The names of the columns query, document, grade, score and rank in tables and frames, if they are not
+            recognised. The prefix ``qrels.`` or ``run.`` limits a role: ``{"query": "visitor", "run.score": "stars"}``.
+        id: The ID of a framework's document, as a path (``"metadata.chunk_id"``) or a function.
+        as_given: Accept dicts that look swapped.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
@@ -111,7 +118,7 @@ def evaluate(
     if several is None and not is_as_given:
         _refuse_swapped(qrels, run)
     if several is not None and name is not None:
-        raise UsageError("name: expected with one run, found several, which have names")
+        raise UsageError("name cannot be given for several runs, which have names")
     key = name or ""
     runs = {key: run} if several is None else several
     found = evaluate_runs(
@@ -130,13 +137,12 @@ def evaluate(
     return found[key] if several is None else Evaluations(found)
 
 
-#: So many scores tell; there are no more different grades than the second.
+#: Fewest scores that tell, and most distinct grades.
 _TELLING, _FEW = 10, 6
 
 
 def _refuse_swapped(qrels: object, run: object) -> None:
-    """Refuses dicts of which the first has scores and the second grades: hardly ever whole or the same in a list there,
-    whole, few and repeated here."""
+    """Raise UsageError if the judgments look like scores (rarely whole or repeated) and the run like grades."""
 
     def lists(value: object) -> list[list[Any]]:
         some = islice(value.values(), 1000) if isinstance(value, Mapping) else ()
@@ -153,7 +159,7 @@ def _refuse_swapped(qrels: object, run: object) -> None:
     if are_scores and repeated and len({*other}) <= _FEW and all(each % 1 == 0 for each in other):
         raise UsageError(
             "evaluate: the judgments look like scores, and the run like grades: are they swapped?",
-            "judgments come first: evaluate(qrels, run); as_given=True takes them as they are",
+            "judgments come first: evaluate(qrels, run); as_given=True skips this check",
         )
 
 
@@ -170,19 +176,19 @@ def evaluate_batches(
     columns: Mapping[str, object] | None = None,
     threads: int | None = None,
 ) -> Evaluation:
-    """Scores a run that comes in Arrow batches, in memory that does not grow with its rows.
+    """Score a run that arrives in Arrow batches, in memory that does not grow with its rows.
 
-    ``batches`` are objects with the Arrow PyCapsule interface, or one stream of them (a RecordBatchReader of pyarrow, a
-    relation of DuckDB). The rows of a query stand together; it may continue in the next batch. Queries may be in any
-    order, but one that comes back is an error: sort by query first. All else is that of :func:`evaluate`, and so are
-    the numbers, whatever the batches.
+    ``batches`` are objects with the Arrow PyCapsule interface, or one stream of them (pyarrow's RecordBatchReader, a
+    DuckDB relation). The rows of a query must be adjacent, and may continue in the next batch; queries may be in any
+    order, but a query that returns later is an error. The other arguments, and the scores, are those of
+    :func:`evaluate`.
 
     >>> import pyarrow
     >>> batch = pyarrow.record_batch({"query": ["q1", "q1"], "document": ["d2", "d1"], "score": [2.0, 1.0]})
     >>> evaluate_batches({"q1": {"d1": 1}}, [batch.slice(0, 1), batch.slice(1)], "RR").mean("RR")
     0.5
     """
-    from gainful.io.frames import read_batches  # loaded late: most runs are no frames
+    from gainful.io.frames import read_batches  # loaded late: most runs are not frames
 
     called = columns_by_side(columns)["run"]
     run = RunSource.of_pieces(lambda least: read_batches(batches, called, name, least), name)
@@ -206,9 +212,9 @@ def evaluate_runs(
     columns: Mapping[str, object] | None = None,
     threads: int | None = None,
 ) -> dict[str, Evaluation]:
-    """Scores several runs against the same judgments, which are prepared once, side by side on all cores.
+    """Score several runs against the same judgments, which are prepared once, in parallel.
 
-    Judgments that are prepared already bring their policy. If runs fail, the error of the first of them is raised.
+    Prepared judgments bring their policy. If several runs fail, the error of the first is raised.
     """
     require_runs(runs, at_least_one=False)
     wanted, called = parse_all(measures), columns_by_side(columns)
@@ -217,20 +223,20 @@ def evaluate_runs(
     opened = {name: RunSource.of(run, called["run"], name or None).without(exclusion) for name, run in runs.items()}
     if any(each is not None for each in (items, training, intents)):
         if isinstance(qrels, Judged):
-            raise UsageError("items: expected none beside judgments that are already prepared")
+            raise UsageError("items cannot be combined with prepared judgments")
         qrels = Qrels.of(qrels, called["qrels"]).with_items(items, training, intents=intents)
     judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged, by_query=False)
     about = None
     if queries is not None:
-        from gainful.data.queries import Queries  # loaded late: few say anything of queries
+        from gainful.data.queries import Queries  # loaded late: rarely needed
 
         about = Queries.of(queries)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
         run = opened[name].value
-        # Several runs given as bytes share one name, so that their fingerprints cannot be told apart.
+        # Several runs given as bytes share one name, so their fingerprints cannot be assigned.
         is_known = isinstance(run, (str, os.PathLike, Text)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
         sources = Sources(judged, opened[name].again(), judged.qrels.content, content)
@@ -250,23 +256,23 @@ def join_each(
 ) -> dict[str, _T]:
     """Join every run with the judgments, in parallel, and return ``use(name, joined)`` by name.
 
-    ``needed`` may hold ``"scores"``, ``"ties"`` and ``"documents"``. Nothing of a run is kept but what ``use`` returns.
+    ``needed`` may hold ``"scores"``, ``"ties"`` and ``"documents"``. Only what ``use`` returns is kept of a run.
     """
     threads = thread_count(threads)
     progress = current_progress()
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> _T:
-        wants = {"want_scores": "scores" in needed, "want_ties": "ties" in needed, "want_rows": "documents" in needed}
+        wants = {"want_scores": "scores" in needed, "want_rows": "documents" in needed}
         return use(name, join(judged, run, judged.policy, threads=each, progress=progress, name=name or None, **wants))
 
-    # Streams are read here: a thread that waits for input could not be interrupted.
+    # Streams are read in this thread, because another thread could not be interrupted while it waits.
     opened = {name: RunSource.of(run, name=name or None).at_hand() for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = min(threads, len(tasks))
     for run in opened.values():
-        if run.ahead is not None and not needed and run.ahead.serves(judged, judged.policy):
-            # It is on the core's threads already; what is left holds the interpreter's lock most of the time.
+        if run.ahead is not None and not needed - {"ties"} and run.ahead.serves(judged, judged.policy):
+            # The core already reads this run in threads; the remaining work mostly holds the GIL.
             workers = 1
             progress.follow(run.ahead.progress)
     results = in_parallel(tasks, workers, progress)
@@ -274,19 +280,19 @@ def join_each(
 
 
 def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: bool = True) -> None:
-    """Refuses measures that cannot be distinguished, those that do not fit the judgments, and, where scores have to be
-    by query, those of all lists together."""
+    """Raise UsageError for duplicate measures, measures that do not fit the judgments, and, with ``by_query``, measures
+    that have no value per query."""
     seen: set[str] = set()
     for measure in measures:
         if str(measure) in seen:
-            raise UsageError(f"expected different measures, found '{measure}' twice")
+            raise UsageError(f"duplicate measure '{measure}'")
         seen.add(str(measure))
         if measure.unit == "session":
             raise UsageError(
-                f"{measure}: evaluates sessions, found single queries",
+                f"{measure} evaluates sessions, not single queries",
                 for_asker(
-                    "`gainful sessions` evaluates it, `gainful compare --sessions` compares systems by it",
-                    "gainful.evaluate_sessions evaluates it",
+                    "use `gainful sessions`, or `gainful compare --sessions` to compare systems",
+                    "use gainful.evaluate_sessions",
                 ),
             )
         if by_query:
@@ -296,22 +302,48 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
                 f"{measure}: can need scores, ties or documents, found {', '.join(sorted(measure.needed()))}"
             )
         measure.check(judged.levels)
+        if judged.policy.ties == "expected" and measure.name not in AVERAGED_OVER_TIES:
+            raise UsageError(
+                f"{measure}: no closed form for ties=expected",
+                f"ties=best and ties=worst bound any measure; expected has {', '.join(sorted(AVERAGED_OVER_TIES))}",
+            )
+        if judged.policy.ties in BY_GRADE and "documents" in measure.needed():
+            raise UsageError(f"{measure}: needs documents in an order, which ties={judged.policy.ties} does not give")
 
 
 def evaluate_graded(
     graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None, raw: Floats | None = None
 ) -> Evaluation:
-    """Score a joined run; ``raw`` are its raw scores, if they are known already."""
+    """Score a joined run; ``raw`` are its raw scores, if already computed."""
+    raw = raw_scores(graded, measures) if raw is None else raw
     return Evaluation(
         graded.name,
         graded.source,
         graded.query_ids,
         tuple(measures),
-        raw_scores(graded, measures) if raw is None else raw,
+        raw,
         graded.answered,
         graded.policy,
         graded.judged.qrels.scale,
         graded.facts,
         sources,
         lists=None if graded.run is None else graded.items,
+        tied=_scores_of_ties(graded, measures, raw),
     )
+
+
+def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats) -> Floats | None:
+    """Return the raw scores with the worst and the best order of equal scores; None if ties decide nothing."""
+    cutoffs = [measure.rank_cutoff or math.inf for measure in measures]
+    if graded.policy.ties in BY_GRADE or not graded.hit_first.size or any(m.needed() for m in measures):
+        return None
+    tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(cutoffs))
+    queries = np.unique(np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied])
+    if not queries.size:
+        return None
+    found = np.stack([raw, raw])
+    for scores, best_first in zip(found, (False, True), strict=True):
+        for block, seen_by in seen_blocks(graded.by_grade(best_first), measures, queries):
+            for i in seen_by:
+                scores[i, block.queries] = computed(measures[i], block)
+    return found

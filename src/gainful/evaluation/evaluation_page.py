@@ -1,4 +1,4 @@
-"""The page of one or several evaluations: numbers and notes, no layout."""
+"""The page of one or several evaluations: scores and notes, without layout."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _WIDEST = 80
 
 
 class Report(Showable):
-    """Evaluations of the same measures on the same queries, and what to show of them, in any format.
+    """Evaluations of the same measures on the same queries, with display options, in any output format.
 
-    ``evaluations`` is one, several, or a dict that names them, as :func:`gainful.evaluate` returns it.
+    ``evaluations`` is one, several, or a dict of names as returned by :func:`gainful.evaluate`.
 
     >>> import gainful
     >>> runs = {"first": {"q1": ["d1", "d2"]}, "second": {"q1": ["d2", "d1"]}}
@@ -40,7 +40,7 @@ class Report(Showable):
     second,0.0,,0.5,
     """
 
-    #: Further parts below the scores, for subclasses.
+    #: Parts that subclasses add below the scores.
     further: tuple[Table | Chart | str, ...] = ()
     further_notes: tuple[str, ...] = ()
     further_header: Mapping[str, object] = MappingProxyType({})
@@ -74,7 +74,7 @@ class Report(Showable):
         return self.evaluations[0].unit
 
     def page(self) -> Page:
-        """One row a run (and query, if wanted), the best aggregates marked, the conventions as notes."""
+        """Return one row per run (and query), with the best aggregates marked and the conventions as notes."""
         labels = [Column("run"), *([Column(self.unit, none="(all)")] if self.by_query else [])]
         labels += [] if self._texts is None else [Column("text", none="")]
         step = 1 if self.baseline is None else 2
@@ -137,7 +137,6 @@ class Report(Showable):
 
     @property
     def _texts(self) -> Queries | None:
-        """The table with the texts of queries, if they are shown."""
         about = self.evaluations[0].about
         return about if self.by_query and about is not None and about.has_texts else None
 
@@ -150,12 +149,12 @@ class Report(Showable):
                 yield Column(f"{measure} difference", "difference", places)
 
     def _segments(self) -> Iterator[Table]:
-        """Every segment's aggregates, run by run."""
+        """Yield a table of each query group's aggregates, run by run."""
         if self.by is None:
             return
         first = self.evaluations[0]
         if first.about is None:
-            raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+            raise UsageError("by needs a table of queries", "--queries FILE (queries= in Python)")
         rows: list[tuple[Cell, ...]] = []
         for segment, places in first.about.segments(self.by, first.queries).items():
             part = Report([each.at(places) for each in self.evaluations], places=self.places, baseline=self.baseline)
@@ -166,10 +165,9 @@ class Report(Showable):
         yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
     def _legend(self, has_best: bool) -> Iterator[str]:
-        """Notes on marks, differences, and unequal numbers of queries."""
-        notes = ["* best of its column"] if has_best else []
+        notes = ["* best in column"] if has_best else []
         if self.baseline is not None:
-            notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
+            notes.append(f"(+/-) difference from {printable(self.baseline, _WIDEST)}")
         if self.counted:
             listed = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
             notes.append(f"means over different numbers of {plural_of(self.unit)}: {listed}")
@@ -188,11 +186,11 @@ class Report(Showable):
 
     @property
     def signatures(self) -> list[str]:
-        """The conventions: one line, or where they differ one for each group of runs that shares them."""
+        """The conventions: one line, or one line per group of runs that share them."""
         return conventions_of((evaluation.run, evaluation) for evaluation in self.evaluations)
 
     def _scores(self) -> Iterator[ScoreLine]:
-        """The values run by run: query by query if wanted, the aggregate last; of each all measures."""
+        """Yield values run by run: per query if wanted, then aggregates."""
         baseline = next((e for e in self.evaluations if e.run == self.baseline), None)
         for evaluation in self.evaluations:
             if self.by_query:
@@ -212,7 +210,7 @@ class Report(Showable):
             yield ScoreLine(evaluation.run, query, text, name, number, status, difference)
 
     def _best(self) -> dict[Measure, float]:
-        """The best aggregate of every measure that has a better direction, where there is something to compare."""
+        """Return the best aggregate per measure, if several runs are shown and the measure has a direction."""
         found: dict[Measure, float] = {}
         for measure in self.measures:
             values = [value for value in self._aggregates[measure].values() if value is not None]
@@ -230,7 +228,7 @@ class Report(Showable):
 
 
 def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
-    """A line for all evaluations, or for each group of them that shares its conventions, with their names."""
+    """Return one line for all evaluations, or one line per group that shares its conventions, with their names."""
     runs: dict[Signature, list[str]] = {}
     for run, evaluation in evaluations:
         runs.setdefault(evaluation.signature(), []).append(printable(run, _WIDEST))
@@ -239,28 +237,24 @@ def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
 
 def _check(report: Report) -> None:
     if not report.evaluations:
-        raise UsageError("report: expected at least one evaluation, found none")
+        raise UsageError("report: no evaluations")
     names = [evaluation.run for evaluation in report.evaluations]
     if len(set(names)) < len(names):
         again = next(name for name in names if names.count(name) > 1)
         raise UsageError(
-            f"report: expected every run under a name of its own, found '{printable(again)}' twice",
-            "a dict gives names: Report({'mine': one, 'theirs': other})",
+            f"report: duplicate run '{printable(again)}'", "a dict gives names: Report({'mine': one, 'theirs': other})"
         )
     first, *others = report.evaluations
     for other in others:
         if other.measures != first.measures:
             one, two = (f"{', '.join(map(str, e.measures))} for '{printable(e.run)}'" for e in (first, other))
-            raise UsageError(f"report: expected the same measures for all runs, found {one} and {two}")
+            raise UsageError(f"report: runs have different measures: {one}, and {two}")
         if other.judged_by != first.judged_by:
-            raise UsageError(
-                "report: expected the same judged_by for all runs, found "
-                f"{first.judged_by or 'single queries'} and {other.judged_by or 'single queries'}"
-            )
-        # Sessions are the users' own: systems need not have the same.
+            raise UsageError("report: runs have different judged_by: ")
+        # Systems may have different sessions, which belong to users.
         if first.unit == "query" and other.query_ids != first.query_ids:
             one, two = (f"{units(len(e.query_ids), 'query')} for '{printable(e.run)}'" for e in (first, other))
-            raise UsageError(f"report: expected the same judged queries for all runs, found {one} and other {two}")
+            raise UsageError(f"report: runs have different judged queries: {one}, and other {two}")
     if report.baseline is not None and report.baseline not in names:
         raise no_such_run(report.baseline, names, "baseline")
 
@@ -272,7 +266,7 @@ def _trec_name(measure: Measure) -> str:
 def _with_difference(
     value: float | None, reference: float | None, measure: Measure
 ) -> tuple[float | None, float | None]:
-    """A value and its difference from the baseline's, if both are there; whole numbers of counts as integers."""
+    """Return a value and its difference from the baseline's value, if both exist; counts as integers."""
     both = (value, None if value is None or reference is None else value - reference)
     if measure.aggregate != "sum":
         return both

@@ -1,4 +1,4 @@
-"""The results of :func:`gainful.evaluate`: scores of one run, or of several by name, with pages and explanations."""
+"""The results of :func:`gainful.evaluate`: scores of one or several runs, with pages and explanations."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 class Evaluation(ScoredRun):
     """The scores of one run: queries x measures.
 
-    Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
-    from them when asked for, never stored.
+    Raw scores are kept, NaN if a formula is undefined. Returned values follow the policy; aggregates are computed on
+    demand.
     """
 
     def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
-        """Where the score of a query comes from: its arithmetic, rank by rank.
+        """Explain the score of a query: its arithmetic, rank by rank.
 
         >>> from gainful import evaluate
         >>> result = evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": ["d2", "d9", "d1"]}, "CG@3")
@@ -48,8 +48,8 @@ class Evaluation(ScoredRun):
 
 
 class Evaluations(dict[str, Evaluation], Showable):
-    """The evaluations of several runs by name. Printed, they are the table that :class:`gainful.Report` shows, which
-    can also add a baseline or the queries."""
+    """The evaluations of several runs by name, printed as the table of :class:`gainful.Report`, which can also add a
+    baseline or per-query values."""
 
     def __repr__(self) -> str:
         if not self:
@@ -59,7 +59,7 @@ class Evaluations(dict[str, Evaluation], Showable):
         return f"<Evaluations of {names} by {measures}, {units(len(first.query_ids), first.unit)}>"
 
     def __missing__(self, name: str) -> Evaluation:
-        raise KeyError(f"no run is called {name!r}; there are {', '.join(self)}, and each has its measures")
+        raise KeyError(f"unknown run {name!r}; runs are {', '.join(self)}, each with its measures")
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Evaluations(dict[str, Evaluation], Showable):
         return Report(self).page()
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
-        """One row a run and query, run by run, and a column for every measure."""
+        """Return one row per run and query, with a column per measure."""
         from gainful.render.cells import stacked
 
         return stacked([replace(each, run=name).frame_columns(table) for name, each in self.items()])

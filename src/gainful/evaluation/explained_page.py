@@ -1,4 +1,4 @@
-"""Explanations as pages: definitions, what there was to be found, and the arithmetic of a query, rank by rank."""
+"""Explanations as pages: definitions, recall bases, and the arithmetic of a query, rank by rank."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from gainful.pages.page import Cell, Column, Conventions, Detail, Table
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
-#: Judgments with more different grades than this are not shown grade by grade.
+#: Judgments with more distinct grades than this are not shown grade by grade.
 _MOST_GRADES = 12
 _MOST_LISTED = 10
-#: Tables down to this rank are shown whole; longer ones down to the second, and then what adds something.
+#: Tables are shown whole down to the first depth; longer ones to the second, then only ranks that add something.
 _WHOLE, _FIRST = 20, 10
-#: The sections of a measure's help that are about other tools.
+#: Help sections about other tools.
 _OF_OTHERS = ("Agrees with", "Differs from")
-#: Parameters that the introduction, the table or the measure's own name show.
+#: Parameters already shown in the introduction, the table or the measure's name.
 _SHOWN_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjudged", "cutoff", "recall", "multiple"}
-#: Columns that depend on the rank alone.
+#: Columns that depend only on the rank.
 _OF_RANKS = ("discount", "weight", "ideal gain")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judgments:
-    """The judgments of one query: their grades, best first, and what the measure makes of each grade.
+    """The judgments of one query: its grades, best first, and the value of each grade.
 
-    ``worth`` is the gain, of binary measures 1 for relevant and 0 for not; None where a measure asks for neither.
+    ``worth`` is the gain, or 1 (relevant) and 0 for binary measures; None if the measure uses neither.
     """
 
     grades: Floats = field(default_factory=lambda: np.zeros(0))
@@ -53,23 +53,23 @@ class Judgments:
 
     @property
     def recall_base(self) -> int | None:
-        """How many documents there are to be found."""
+        """The number of documents with a value."""
         return None if self.worth is None else sum(self.worth[grade] != 0 for grade in self.grades.tolist())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplainedList:
-    """One run's list for the query, as the measure sees it, and how its score comes about."""
+    """One run's list for the query, as the measure sees it, with the arithmetic of its score."""
 
     run: str
-    documents: tuple[str, ...]  # in rank order, without the unjudged if they are removed
-    grades: Floats  # NaN is unjudged
-    in_run: Ints  # each document's rank in the run: its own, unless unjudged documents are removed
-    retrieved: int  # in the run, removed ones included
+    documents: tuple[str, ...]  # in rank order, without removed unjudged documents
+    grades: Floats  # NaN if unjudged
+    in_run: Ints  # each document's rank in the run
+    retrieved: int  # in the run, with removed documents
     unjudged: Ints  # ranks in the run
-    tied: tuple[tuple[int, int], ...]  # first and last ranks in the run that have equal scores
+    tied: tuple[tuple[int, int], ...]  # first and last ranks of equal scores in the run
     is_condensed: bool
-    raw: float  # NaN is undefined
+    raw: float  # NaN if undefined
     score: Score
     policy: Policy
     arithmetic: Arithmetic
@@ -77,10 +77,9 @@ class ExplainedList:
 
 @dataclass(eq=False, repr=False)
 class Explanation(Showable):
-    """What a measure means and, for a query, how the scores of one or several runs come about.
+    """The definition of a measure and, for a query, the arithmetic of the scores of one or several runs.
 
-    ``str()`` is a text for people, ``text("markdown")`` and the other formats are for papers and slides; a notebook
-    shows tables.
+    ``str()`` returns text, ``text("markdown")`` and other formats suit papers and slides; notebooks show tables.
     """
 
     measure: Measure
@@ -88,11 +87,11 @@ class Explanation(Showable):
     judgments: Judgments = field(default_factory=Judgments)
     lists: tuple[ExplainedList, ...] = ()
     signature: Signature | None = None
-    translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
-    named: str = ""  # what the query is called, if not by its id
+    translations: tuple[Translation, ...] = ()  # other tools' names by which the measure was requested
+    named: str = ""  # the query's name in texts, if not its ID
     collection: tuple[Qrels, Mapping[str, Run]] | None = None  # the judgments, and the query's list in every run
-    change: str = ""  # what makes the second list of the first, in words
-    beside: str = ""  # what another convention makes of the list, in a sentence
+    change: str = ""  # the change from the first list to the second, in words
+    alternative: str = ""  # a sentence on the score under another convention
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
@@ -100,58 +99,58 @@ class Explanation(Showable):
 
     @property
     def subject(self) -> str:
-        """What is explained."""
+        """The explained query, in words."""
         return self.named or f"query {self.query}"
 
     @property
     def value(self) -> float | None:
-        """The score of the (first) run after the policy; None where the policy leaves the query out."""
+        """The score of the (first) run after the policy; None if the policy leaves the query out."""
         return self._first.score.value
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The lines of arithmetic of the (first) run; the last one's value is the score."""
+        """The lines of arithmetic of the (first) run; the last value is the score."""
         return self._first.arithmetic.steps
 
     @property
     def columns(self) -> Mapping[str, Floats]:
-        """What the arithmetic of the (first) run has at every rank, from rank 1 on."""
+        """The arithmetic of the (first) run at every rank, by column name."""
         return self._first.arithmetic.columns
 
     @property
     def _first(self) -> ExplainedList:
         if not self.lists:
-            raise UsageError(f"{self.measure}: expected an explanation of a query, found the definition only")
+            raise UsageError(f"{self.measure}: only the definition was explained, without a query")
         return self.lists[0]
 
     @property
     def depth(self) -> int:
-        """The last rank that the measure looks at in any of the lists."""
+        """The last rank that the measure uses in any of the lists."""
         depths = (one.arithmetic.depth or len(one.documents) for one in self.lists)
         return max((min(depth, self.measure.rank_cutoff or depth) for depth in depths), default=0)
 
     def page(self, all_ranks: bool = False, places: int = 4) -> Page:
-        """The data that the formats draw: the ranks that add something, or all, with so many decimal places."""
+        """Return the page, with the ranks that add something or all ranks."""
         return explanation_page([self], all_ranks, places)
 
 
 class _ByRank(NamedTuple):
-    """A column with its value at every rank."""
+    """A table column with its value at every rank."""
 
     column: Column
     cells: Sequence[Cell]
-    of: ExplainedList | None = None  # the list whose documents these are
+    of: ExplainedList | None = None  # the list that these documents belong to
 
 
 def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = False, places: int = 4) -> Page:
-    """One explanation after the other; what a measure means is said once."""
+    """Combine explanations into one page; each measure is introduced once."""
     parts: list[Table | Detail | str] = []
     introduced: set[Measure] = set()
     translated: set[str] = set()
     for explanation in explanations:
         for translation in explanation.translations:
             if translation.text not in translated:
-                # Typed grades have no ties, no scores and no missing queries.
+                # Typed grades have no ties, scores or missing queries.
                 parts += [translation.claim, *(() if explanation.named else map(str, translation.settings))]
                 translated.add(translation.text)
         if explanation.query is None:
@@ -167,9 +166,9 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
         parts += _judgments_table(explanation, places)
         parts += _recall_base(explanation)
         parts += (text for one in explanation.lists for text in _about_list(explanation, one))
-        parts += [explanation.beside] if explanation.beside else []
+        parts += [explanation.alternative] if explanation.alternative else []
         if len(explanation.lists) > 1:
-            parts += _parting(explanation, places)
+            parts += _divergence(explanation, places)
         parts.append(_steps_table(explanation, places))
         parts += (text for one in explanation.lists for text in _conclusion(explanation, one, places))
     data = [_explanation_data(each) for each in explanations]
@@ -178,7 +177,7 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
 
 
 def _changed_parts(explanation: Explanation, places: int) -> Iterator[Table | str]:
-    """Before, after and the difference: rank by rank, step by step, and in a sentence."""
+    """Yield the lists before and after, their differences rank by rank and step by step, and a sentence."""
     measure, lists = explanation.measure, explanation.lists
     columns = list(_changed_columns(explanation, places))
     term = lists[0].arithmetic.term
@@ -207,16 +206,15 @@ def _changed_parts(explanation: Explanation, places: int) -> Iterator[Table | st
 
 
 def _difference(explanation: Explanation) -> float | None:
-    """How far the second list's score is from the first one's."""
     before, after = (one.score.value for one in explanation.lists)
     return None if before is None or after is None else after - before
 
 
 def _changed_columns(explanation: Explanation, places: int) -> Iterator[_ByRank]:
-    """The documents and their grades with the terms of the measure, and how these differ."""
+    """Yield columns of documents, grades and terms of the measure, and the differences between terms."""
     depth, lists = explanation.depth, explanation.lists
     before, after = (one.arithmetic.columns for one in lists)
-    # What a rank is worth whatever stands there: discounts, weights, the ideal list.
+    # The columns that depend only on the rank: discounts, weights, the ideal list.
     shared = {name: before[name] for name in _OF_RANKS if name in before and np.array_equal(before[name], after[name])}
     terms = []
     yield _numbers_by_rank("rank", np.arange(1.0, depth + 1.0), depth, places)
@@ -235,7 +233,6 @@ def _changed_columns(explanation: Explanation, places: int) -> Iterator[_ByRank]
 
 
 def _signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
-    """By which conventions the numbers came about, each said once."""
     found = dict.fromkeys(
         replace(explanation.signature, policy=one.policy)
         for explanation in explanations
@@ -246,26 +243,26 @@ def _signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
 
 
 def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Iterator[Plot]:
-    """What a measure has gathered by every rank, of each list and, where it has one, of the ideal list."""
+    """Yield charts of the cumulated value of each list by rank, with the ideal if there is one."""
 
     def line(name: str, values: Sequence[float], role: Role = "system") -> Line:
         return Line(name, tuple(map(float, range(1, len(values) + 1))), tuple(values), role)
 
     for explanation in explanations:
         if explanation.query is None:
-            raise UsageError("--figure: expected a list to draw, found none", "--grades 3,2,0,1 gives one")
+            raise UsageError("--figure needs a list", "for example --grades 3,2,0,1")
         depth, lists = explanation.depth, explanation.lists
-        # What is gathered, and where that is not the measure itself, the measure: DCG and nDCG.
+        # The cumulated value and, if it is a different column, the measure: DCG and nDCG.
         names = dict.fromkeys([*(one.arithmetic.running or "" for one in lists), explanation.measure.name])
         found = [name for name in names if any(name in one.arithmetic.columns for one in lists)]
         if not found:
-            raise UsageError(f"--figure: {explanation.measure} has no value by rank to draw", "nDCG and AP have one")
+            raise UsageError(f"--figure: {explanation.measure} has no value per rank to plot", "nDCG and AP have one")
         for name in found:
             lines: list[Line] = []
             ideals: dict[tuple[float, ...], str] = {}
             for one in (each for each in lists if name in each.arithmetic.columns):
                 columns = dict(one.arithmetic.columns)
-                if f"ideal {one.arithmetic.running}" in columns:  # of which the measure is the share
+                if f"ideal {one.arithmetic.running}" in columns:  # the measure is a share of this ideal
                     columns[f"ideal {explanation.measure.name}"] = np.ones(depth)
                 lines.append(line(one.run, columns[name][:depth].tolist()))
                 ideals.setdefault(tuple(columns.get(f"ideal {name}", np.zeros(0))[:depth].tolist()), one.run)
@@ -294,10 +291,10 @@ def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
     yield f"{measure}: {text.claim}"
     yield from sections([name for name in SECTIONS if name not in _OF_OTHERS], f"Definition of {measure}")
     others = [*sections(_OF_OTHERS, f"{measure} and other tools")]
-    # What the tests, or a reading of the tools, know beyond the docstring.
+    # Differences that the tests or a study of other tools recorded, in addition to the docstring.
     if differences := tuple((f"{each.tool}: {each.measure}", str(each)) for each in differences_of(measure.name)):
-        title = f"What other tools do differently from {measure.name}"
-        others.append(Table((Column("another tool"), Column("its difference")), differences, title))
+        title = f"How other tools differ from {measure.name}"
+        others.append(Table((Column("tool"), Column("difference")), differences, title))
     if others:
         yield Detail(tuple(others))
     names = list(measure.parameters())
@@ -307,11 +304,11 @@ def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
         yield Table(columns, rows_of_names, f"Parameters of {measure}")
     yield reading(measure)
     if names:
-        yield f"Written out: {measure.full_text()}"
+        yield f"In full: {measure.full_text()}"
 
 
 def _introduction(measure: Measure) -> Iterator[str]:
-    """What a measure is, in the words that its arithmetic needs."""
+    """Yield the sentences about a measure that its arithmetic needs."""
     text = Help.of(measure)
     yield f"{measure}: {text.claim}"
     yield from text.paragraphs("Formula")[:1]
@@ -320,9 +317,9 @@ def _introduction(measure: Measure) -> Iterator[str]:
     if isinstance(gain, Gain):
         none = ""
         if level is not None:
-            none = f"; of grades other than {number_text(level)} it is 0 (level={number_text(level)})"
+            none = f"; 0 for grades other than {number_text(level)} (level={number_text(level)})"
         elif rel is not None:
-            none = f"; of grades below {number_text(rel)} it is 0 (rel={number_text(rel)})"
+            none = f"; 0 for grades below {number_text(rel)} (rel={number_text(rel)})"
         sentences.append(f"Gain: {gain_meaning(gain)}{none}.")
     discount = DISCOUNTS.get(getattr(measure, "discount", "")) if "discount" in measure.parameters() else None
     if discount is not None:
@@ -338,7 +335,7 @@ def _introduction(measure: Measure) -> Iterator[str]:
 
 
 def _rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Iterator[Table]:
-    """Rank by rank what was found and what it adds, if there is a rank to look at."""
+    """Yield the table of documents and values by rank, if there are any."""
     lists, depth = explanation.lists, explanation.depth
     if not depth or not any(one.arithmetic.columns for one in lists):
         return
@@ -357,8 +354,8 @@ def _rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Itera
     for name, values in first.columns.items() if len(lists) > 1 else ():
         if name in first.shared:
             columns.append(_numbers_by_rank(name, values, depth, places))
-    # Of a long list the first ranks, those at which any list adds something, and, where there is an ideal list, the
-    # last, whose value is half of the result.
+    # Long lists show the first ranks, the ranks at which any list adds something, and, if there is an ideal list, the
+    # last rank, whose value is half of the result.
     is_shown = np.full(depth, all_ranks or depth <= _WHOLE)
     is_shown[:_FIRST] = True
     for one in lists:
@@ -382,7 +379,7 @@ def _rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Itera
 
 
 def _ranks_left_out(values: _ByRank, ranks: Sequence[int]) -> Cell:
-    """What stands for several ranks in a column."""
+    """Return the cell of a row that summarises several ranks."""
     if values.of is None:
         return "" if values.column.none else None
     documents = sum(rank <= len(values.of.documents) for rank in ranks)
@@ -392,7 +389,6 @@ def _ranks_left_out(values: _ByRank, ranks: Sequence[int]) -> Cell:
 
 
 def _numbers_by_rank(name: str, values: Floats, depth: int, places: int, none: str = "") -> _ByRank:
-    """A column of numbers; where all are whole, without a point."""
     is_whole = bool(np.all(np.isnan(values) | (values == np.floor(values))))
     column = Column(name, "count", none=none) if is_whole else Column(name, "number", places, none)
     cells: list[Cell] = [
@@ -402,12 +398,12 @@ def _numbers_by_rank(name: str, values: Floats, depth: int, places: int, none: s
 
 
 def _judgments_table(explanation: Explanation, places: int) -> Iterator[Table]:
-    """How many documents of every grade were judged, retrieved, and seen."""
+    """Yield a table of the documents judged, retrieved and seen per grade."""
     judgments = explanation.judgments
     grades = distinct(judgments.grades)[::-1].tolist()
     if not 0 < len(grades) <= _MOST_GRADES:
         return
-    # One column after the other: a value for every grade, then one for unjudged documents.
+    # Each column has one value per grade, then one for unjudged documents.
     columns: list[tuple[Column, Sequence[Cell]]] = [
         (Column("documents"), [*(f"grade {number_text(grade)}" for grade in grades), "unjudged"])
     ]
@@ -431,7 +427,7 @@ def _judgments_table(explanation: Explanation, places: int) -> Iterator[Table]:
 
 
 def _recall_base(explanation: Explanation) -> Iterator[str]:
-    """What there was to be found, and how much of it was."""
+    """Yield a sentence about the relevant documents that exist and were retrieved."""
     judgments, measure = explanation.judgments, explanation.measure
     worth, base, cut = judgments.worth, judgments.recall_base, measure.rank_cutoff
     if worth is None:
@@ -445,7 +441,7 @@ def _recall_base(explanation: Explanation) -> Iterator[str]:
     elif level is not None:
         what = f"grade {number_text(level)}"
     else:
-        what = "a grade above 0" if rel is None else f"a grade of at least {number_text(rel)}"
+        what = "a grade above 0" if rel is None else f"a grade of {number_text(rel)} or more"
     has = "has" if base == 1 or judgments.grades.size == 1 else "have"
     text = f"Recall base: {_or_none(base)} of {count_of(judgments.grades.size, 'judged document')} {has} {what}"
     for one in explanation.lists if base else ():
@@ -453,11 +449,11 @@ def _recall_base(explanation: Explanation) -> Iterator[str]:
         top = "" if cut is None else f", {_or_none(sum(counts[:cut]))} in the top {cut}"
         text += f"; {one.run} retrieved {_or_none(sum(counts))} of them{top}"
     zero = number_text(explanation.lists[0].policy.grade_zero) if explanation.lists else "0"
-    yield f"{text}." + ("" if zero == "0" else f" Grades are what is above {zero} (grade-zero={zero}).")
+    yield f"{text}." + ("" if zero == "0" else f" Grades are counted from {zero} (grade-zero={zero}).")
 
 
 def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
-    """What was unjudged, where the list ends, and what decided between equal scores."""
+    """Yield sentences about unjudged documents, the end of the list, and ties."""
     of = f" in {one.run}" if len(explanation.lists) > 1 else ""
     depth, length, cut = explanation.depth, len(one.documents), explanation.measure.rank_cutoff
     unjudged = f"Unjudged{of}: {_or_none(one.unjudged.size)} of {count_of(one.retrieved, 'document')}"
@@ -472,17 +468,18 @@ def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
         yield f"The list{of} " + (f"ends at rank {length}." if length else "is empty.")
     ties = []
     for first, last in one.tied:
-        # Only where what orders these ranks of the run orders anything down to the depth of the list that is scored.
+        # Skip ties that do not affect the scored part of the list.
         kept = np.flatnonzero((one.in_run >= first) & (one.in_run <= last))
         if kept.size > 1 and kept[0] < depth:
             ties.append(f"{first}-{last}")
     if ties:
         ranks = f"ranks {_listed(ties)}" + (" of the run" if one.is_condensed else "")
-        yield f"Equal scores{of} at {ranks}: ties={one.policy.ties} orders them."
+        effect = "averaged over their orders" if one.policy.ties == "expected" else "ordered"
+        yield f"Equal scores{of} at {ranks}: {effect} by ties={one.policy.ties}."
 
 
-def _parting(explanation: Explanation, places: int) -> Iterator[str]:
-    """Where the lists, and where their running values part."""
+def _divergence(explanation: Explanation, places: int) -> Iterator[str]:
+    """Yield the first ranks at which the lists, and their running values, differ."""
     depth, lists = explanation.depth, explanation.lists
 
     def each(values: Sequence[str]) -> str:
@@ -491,12 +488,12 @@ def _parting(explanation: Explanation, places: int) -> Iterator[str]:
     documents = [[*one.documents[:depth], *["no document"] * (depth - len(one.documents))] for one in lists]
     rank = next((i for i, here in enumerate(zip(*documents, strict=True)) if len(set(here)) > 1), None)
     if rank is None:
-        yield f"The lists are the same down to rank {depth}."
+        yield f"The lists are identical down to rank {depth}."
         return
-    yield f"The lists part at rank {rank + 1}: {each([column[rank] for column in documents])}."
+    yield f"The lists differ from rank {rank + 1}: {each([column[rank] for column in documents])}."
     name = lists[0].arithmetic.running or ""
     running = [one.arithmetic.columns[name] for one in lists if name in one.arithmetic.columns]
-    # After the last one values stay as they are.
+    # Values stay constant after the end of a list.
     held = [np.append(of[:depth], np.full(max(0, depth - of.size), of[-1] if of.size else 0.0)) for of in running]
     values = np.array(held)
     if len(values) < len(lists) or np.isnan(values).any():
@@ -504,7 +501,7 @@ def _parting(explanation: Explanation, places: int) -> Iterator[str]:
     parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
     if parted.size:
         figures = [figure(value, places) for value in values[:, parted[0]].tolist()]
-        yield f"Their {name} parts at rank {parted[0] + 1}: {each(figures)}."
+        yield f"Their {name} differs from rank {parted[0] + 1}: {each(figures)}."
     else:
         yield f"Their {name} is the same at every rank."
 
@@ -524,7 +521,7 @@ def _steps_table(explanation: Explanation, places: int) -> Table:
 
 
 def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> Iterator[str]:
-    """The last step in full, and what the policy made of it."""
+    """Yield the last step in full, and the effect of the policy."""
     step, status = one.arithmetic.steps[-1], one.score.status
     yield (f"{one.run}: " if len(explanation.lists) > 1 else "") + step.text(places)
     if status is None:
@@ -540,12 +537,11 @@ def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> It
         "error": "refuses to evaluate the run",
     }[choice]
     if choice == "zero" and one.score.value is None:
-        does = "leaves it out, because no value is the worst"
+        does = "leaves it out, because the measure has no worst value"
     yield f"{what}: {status}={choice} {does}."
 
 
 def _explanation_data(explanation: Explanation) -> dict[str, object]:
-    """What opens the JSON lines."""
     measure = explanation.measure
     if explanation.change:
         both = dict(zip(("before", "after"), map(_list_data, explanation.lists), strict=True))
@@ -588,7 +584,6 @@ def _explanation_data(explanation: Explanation) -> dict[str, object]:
 
 
 def _list_data(one: ExplainedList) -> dict[str, object]:
-    """A list's value and steps, for machines."""
     return {
         "run": one.run,
         "value": one.score.value,

@@ -1,4 +1,4 @@
-"""Where a number comes from: what a measure means, and its arithmetic for one query of a run, or for typed grades."""
+"""Explanations: the definition of a measure, and its arithmetic for one query of a run or for typed grades."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
+from gainful.measures.expected import EXPLAINED_OVER_TIES
 from gainful.measures.help import Help
 from gainful.notation import count_of, listed, nearest, printable, read_number, some_of, text_of_id, whole_number
 from gainful.policy import Policy
@@ -34,9 +35,9 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation
 
-#: Arithmetic is derived down to this rank: every rank costs two scores.
+#: Deepest rank for derived arithmetic: every rank costs two scores.
 _DERIVED_RANKS = 1000
-#: Differences between scores that are no larger than this are rounding.
+#: Smaller differences between scores are rounding.
 _ROUNDING = 1e-12
 _TYPED_QUERY = "grades"
 _SEPARATOR = re.compile(r"\s*[,;\s]\s*")
@@ -52,9 +53,9 @@ def explain(
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Explanation:
-    """What a measure means; with judgments, a run and a query also the arithmetic of that query.
+    """Define a measure; with judgments, a run and a query, also explain its arithmetic for that query.
 
-    Several runs in a dict of their names are explained side by side. ``columns`` is that of :func:`gainful.evaluate`.
+    A dict of several runs explains them next to each other. ``columns`` is as for :func:`gainful.evaluate`.
 
     >>> explanation = explain("P@2", {"q1": {"d1": 2, "d2": 0}}, {"q1": ["d2", "d1"]}, "q1")
     >>> explanation.value, str(explanation.steps[-1])
@@ -65,13 +66,13 @@ def explain(
     if len(missing) == len(given):
         return Explanation(parse(measure), translations=_translations(measure))
     if qrels is None or run is None or query is None:
-        hint = "without any of them the measure is defined; with all of them its arithmetic is shown"
+        hint = "give none of them for the definition, or all of them for the arithmetic"
         if qrels is not None and missing == ["query"]:
             known = Qrels.of(qrels, called["qrels"]).queries
-            hint = f"{option('query', known[0])} asks for the first of {count_of(len(known), 'query', 'queries')}"
+            hint = f"{option('query', known[0])} selects the first of {count_of(len(known), 'query', 'queries')}"
         flags = [for_asker(f"--{what}", what) for what in (*given, *missing)]
-        found = f"found no {' and no '.join(flags[len(given) :])}"
-        raise UsageError(f"expected {listed(flags[: len(given)])} together, {found}", hint)
+        needed = f"{listed(flags[: len(given)])} are needed together"
+        raise UsageError(f"{needed}; missing: {', '.join(flags[len(given) :])}", hint)
     given_runs = runs_by_name(run) or {name or "": run}
     runs = {each: RunSource.of(one, called["run"]) for each, one in given_runs.items()}
     return explain_runs(measure, Qrels.of(qrels, called["qrels"]), runs, query, policy)
@@ -84,7 +85,7 @@ def explain_runs(
     query: str | bytes | int,
     policy: Policy | str | None = None,
 ) -> Explanation:
-    """The arithmetic of one query for several runs, side by side.
+    """Explain the arithmetic of one query for several runs.
 
     >>> runs = {"a": {"q1": ["d2", "d1"]}, "b": {"q1": ["d1", "d2"]}}
     >>> [explained.score.value for explained in explain_runs("RR", {"q1": {"d1": 2}}, runs, "q1").lists]
@@ -111,31 +112,29 @@ def explain_runs(
 
 
 def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | bytes | int) -> Explanation:
-    """The arithmetic behind a score of an evaluation, which must still come out as it did."""
+    """Explain a score of an evaluation; its inputs must be unchanged."""
     name = printable(evaluation.run, 80)
     if evaluation.unit == "session":
-        raise UsageError(f"{name}: expected an evaluation of single queries, found one of sessions")
+        raise UsageError(f"{name}: evaluations of sessions cannot be explained")
     if evaluation.sources is None:
         raise UsageError(
-            f"{name}: expected an evaluation that knows its judgments and its run, found one that was merged or came "
-            "from another process",
+            f"{name}: the evaluation was merged or came from another process, and has no judgments and run",
             "evaluate again, or use gainful.explain(measure, qrels, run, query)",
         )
     judged, run = evaluation.sources.judged, evaluation.sources.run
     qrels = judged.qrels if judged.unlisted is None else judged.unlisted[1]()
     if run is None:
         raise UsageError(
-            f"{name}: expected a run that can be read again, found {evaluation.source}, which is gone",
-            "keep the run: run = gainful.Run.read('-')",
+            f"{name}: the run {evaluation.source} cannot be read again", "keep the run: run = gainful.Run.read('-')"
         )
     explanation = explain_runs(measure, qrels, {evaluation.run: run}, query, judged.policy)
     position = evaluation.query_ids.index(read_id(query, "query"))
     then, now = float(evaluation.raw[evaluation.measures.index(measure), position]), explanation.lists[0].raw
     if then != now and not (math.isnan(then) and math.isnan(now)):
         raise InputError(
-            f"{evaluation.source}: expected {measure} of query '{printable(explanation.query or '')}' to be "
-            f"{_or_undefined(then)} as when it was evaluated, found {_or_undefined(now)}",
-            "the run has changed since: evaluate it again",
+            f"{evaluation.source}: {measure} of query '{printable(explanation.query or '')}' was "
+            f"{_or_undefined(then)} and is now {_or_undefined(now)}",
+            "the run has changed: evaluate it again",
         )
     return explanation
 
@@ -150,17 +149,17 @@ def _or_undefined(value: float) -> str:
 
 
 def judgments_of(qrels: Qrels, query: bytes) -> Qrels:
-    """The judgments of one query, which has to be judged."""
+    """Return the judgments of one query, which must be judged."""
     if query not in qrels.query_ids:
         raise UsageError(
-            f"{qrels.name}: expected a query that is judged, found '{printable(query)}'",
-            nearest(text_of_id(query), qrels.queries) or f"judged are {some_of(qrels.query_ids, 3)}",
+            f"{qrels.name}: query '{printable(query)}' is not judged",
+            nearest(text_of_id(query), qrels.queries) or f"judged queries are {some_of(qrels.query_ids, 3)}",
         )
     return qrels.select([query])
 
 
 def _judgments(measure: Measure, judged: Judged) -> Judgments:
-    """The judgments of the only query, with what the measure makes of each grade."""
+    """Return the judgments of the only query, with the measure's value of each grade."""
     grades = judged.best_first[1].grade
     levels = distinct(grades)
     rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
@@ -174,6 +173,11 @@ def _judgments(measure: Measure, judged: Judged) -> Judgments:
 
 
 def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> ExplainedList:
+    if judged.policy.ties == "expected" and measure.name not in EXPLAINED_OVER_TIES:
+        raise UsageError(
+            f"{measure}: ties=expected has no arithmetic by rank for it",
+            f"ties=best and ties=worst have; ties=expected is explained for {', '.join(sorted(EXPLAINED_OVER_TIES))}",
+        )
     wants_scores = "scores" in measure.needed() or run.has_scores
     graded = join(judged, run, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     policy, is_condensed = graded.policy, condenses(measure, graded.policy)
@@ -181,11 +185,10 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
     block = Block(seen, np.zeros(1, np.int64))
     raw = float(computed(measure, block)[0])
     arithmetic = measure.arithmetic(block) or _derived_arithmetic(measure, seen)
-    # No explanation is shown that explains another number.
+    # Never show an explanation of a different number.
     if not (math.isclose(arithmetic.value, raw, rel_tol=1e-9, abs_tol=1e-12) or math.isnan(arithmetic.value + raw)):
         raise UsageError(
-            f"{measure}: expected its arithmetic to come to {_or_undefined(raw)}, "
-            f"found {_or_undefined(arithmetic.value)}"
+            f"{measure}: its arithmetic gives {_or_undefined(arithmetic.value)}, not the score {_or_undefined(raw)}"
         )
     length = int(graded.retrieved[0])
     grades = np.full(length, np.nan)
@@ -197,7 +200,7 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
         starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])).tolist()
         ends = [*starts[1:], scores.size]
         tied = tuple((start + 1, end) for start, end in zip(starts, ends, strict=True) if end > start + 1)
-    # What the policy calls an error is left out: explaining it is no error.
+    # Queries that the policy rejects can be explained; they have no value.
     missing = "skip" if policy.missing == "error" else policy.missing
     value = float(settled(np.array([raw]), graded.answered, measure, missing, policy.undefined)[0])
     status = "missing" if not graded.answered[0] else "undefined" if math.isnan(raw) else None
@@ -218,9 +221,9 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
 
 
 def _derived_arithmetic(measure: Measure, graded: GradedRun) -> Arithmetic:
-    """The arithmetic of a run's only list where a measure has none written down, by the scores of shorter lists.
+    """Derive the arithmetic of a run's only list from the scores of shorter lists, for measures without their own.
 
-    At every rank: the score without that document, what the document changes, and the score of the list down to there.
+    Each rank has the score without that document, the change due to the document, and the score of the list to there.
     """
 
     def score_of(kept: Bools) -> float:
@@ -234,7 +237,7 @@ def _derived_arithmetic(measure: Measure, graded: GradedRun) -> Arithmetic:
     change = score - without
     change[np.abs(change) <= _ROUNDING] = 0.0
     why = ""
-    if math.isnan(score):  # the conventions of the measure's help that say where it has no value
+    if math.isnan(score):  # quote the help on undefined values
         conventions = [text for text in Help.of(measure).paragraphs("Conventions") if "undefined" in text]
         why = "; ".join(text.removesuffix(": undefined") for text in conventions)
     return Arithmetic(
@@ -242,18 +245,21 @@ def _derived_arithmetic(measure: Measure, graded: GradedRun) -> Arithmetic:
         (Step(str(measure), "", (), score, why),),
         adds="change",
         running=measure.name,
-        note=f"without it: the score of the list without that document; {measure.name}: of the list down to there",
+        note=f"without it: score of the list without this document; {measure.name}: score of the list to this rank",
     )
 
 
 def _shortened(graded: GradedRun, kept: Bools) -> GradedRun:
-    """A run's only list with some of its documents, ranks closed up."""
+    """Keep some documents of a run's only list, and renumber their ranks."""
     rank: Ints = np.cumsum(kept, dtype=np.int64)
     hits = kept[graded.hit_rank - 1]
     pooled = np.zeros(0, np.int64) if graded.pooled is None else graded.pooled[1]
     pooled = rank[pooled[kept[pooled - 1]] - 1]
+    first, last = graded.hit_first[hits[: graded.hit_first.size]], graded.hit_last[hits[: graded.hit_last.size]]
     return replace(
         graded,
+        hit_first=rank[first - 1] - kept[first - 1] + 1,
+        hit_last=rank[last - 1],
         retrieved=rank[-1:] if rank.size else graded.retrieved,
         hit_offsets=np.array([0, np.count_nonzero(hits)]),
         hit_rank=rank[graded.hit_rank[hits] - 1],
@@ -270,8 +276,8 @@ def _typed(grades: str) -> list[str]:
 
 
 class Board(NamedTuple):
-    """A list as one writes it on a blackboard: the grades of its documents by their names, from rank 1 on (None is
-    unjudged), and of those that it did not find.
+    """A list of grades as typed or written on a blackboard: grades by document name from rank 1 (None if unjudged), and
+    grades of documents not retrieved.
 
     >>> explanation = Board.read("3,2,0,1", "3").explain("nDCG@5", Policy())
     >>> print(explanation.steps[-1])
@@ -284,7 +290,7 @@ class Board(NamedTuple):
 
     @classmethod
     def read(cls, grades: str, unretrieved: str | None = None, scale: float | None = None) -> Board:
-        """From grades with commas or blanks between them, also as the papers write gain vectors: ``<3,2,3,0,...>``.
+        """Parse grades separated by commas or blanks, or a gain vector as in the papers: ``<3,2,3,0,...>``.
 
         ``-`` is an unjudged document.
         """
@@ -296,11 +302,11 @@ class Board(NamedTuple):
             scale,
         )
         if not board.unretrieved and all(grade is None for grade in board.listed.values()):
-            raise UsageError("--grades: expected at least one document with a grade, found only unjudged ones")
+            raise UsageError("--grades: at least one document must have a grade")
         return board
 
     def swapped(self, ranks: str) -> tuple[Board, str]:
-        """The list in which the documents at two ranks, written ``1,3``, have changed places; and that in words."""
+        """Swap the documents at two ranks, written ``1,3``; return the list and the change in words."""
         parts = _SEPARATOR.split(ranks.strip())
         if len(parts) != 2:
             raise UsageError(f"--swap: expected two ranks such as 1,3, found '{ranks}'")
@@ -309,13 +315,13 @@ class Board(NamedTuple):
         for rank in (first, second):
             if rank > len(names):
                 found = f"found {rank} in {count_of(len(names), 'document')}"
-                raise UsageError(f"--swap: expected a rank of the list, {found}")
+                raise UsageError(f"--swap: expected a rank in the list, {found}")
         names[first - 1], names[second - 1] = names[second - 1], names[first - 1]
         swapped = self._replace(listed={name: self.listed[name] for name in names})
         return swapped, f"Swapping ranks {first} and {second}"
 
     def explain(self, measure: str | Measure, policy: Policy, swap: str | None = None) -> Explanation:
-        """The arithmetic of the list, or of it before and after two ranks, written ``1,3``, change places."""
+        """Explain the list, or the list before and after swapping two ranks, written ``1,3``."""
         judged = {each: grade for each, grade in self.listed.items() if grade is not None}
         qrels = Qrels.from_dict({_TYPED_QUERY: {**judged, **self.unretrieved}}, scale=self.scale, name="--grades")
         change, boards = "", {"the list": self}
@@ -326,10 +332,10 @@ class Board(NamedTuple):
             name: Run.from_dict({_TYPED_QUERY: list(board.listed)}, name="--grades") for name, board in boards.items()
         }
         found = explain_runs(measure, qrels, runs, _TYPED_QUERY, policy)
-        beside = ""
+        alternative = ""
         if getattr(found.measure, "discount", None) == "burges2005":
             other = found.measure.replace(discount="jarvelin2002")
             value = explain_runs(other, qrels, runs, _TYPED_QUERY, policy).value
             if value is not None:
-                beside = f"With the discount of Järvelin and Kekäläinen (2002), {other} is {figure(value)}."
-        return replace(found, named="these grades", change=change, beside=beside)
+                alternative = f"With the discount of Järvelin and Kekäläinen (2002), {other} is {figure(value)}."
+        return replace(found, named="these grades", change=change, alternative=alternative)

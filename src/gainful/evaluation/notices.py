@@ -11,23 +11,24 @@ from gainful.data.graded import JoinFacts
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import unused_note
 from gainful.evaluation.results import ScoredRun
+from gainful.frozen import replace
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
 from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id, units
-from gainful.policy import Policy
+from gainful.policy import BY_GRADE, Policy
 
 _SHOWN = 5
-#: Where relevant documents stand on average in lists that are upside down, from 0 to 1.
+#: Mean relative position of relevant documents, from 0 to 1, above which lists look reversed.
 _LATE = 0.65
-#: Where more documents than this share are tied, their order says little of the system.
+#: Share of tied documents above which a ranking is mostly arbitrary.
 _MOST = 0.5
-#: A byte that is no UTF-8, as ids are escaped.
+#: An escaped byte of an ID that is not UTF-8.
 _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
 _DONE = {"zero": "given the worst score", "skip": "left out", "ignore": "ignored"}
 
 
 def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
-    """One line for each thing that is worth knowing, run by run."""
+    """Return one line per notable fact, run by run."""
     evaluations = list(evaluations)
     lines = _by_run([(printable(e.run, 80), line) for e in evaluations for line in _of_one(e)], len(evaluations))
     about = next((e for e in evaluations if e.about is not None), None)
@@ -50,12 +51,12 @@ def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
         shown = ", ".join(f"{printable(run, 80)} {share:.1%}" for run, share in shares[:_SHOWN])
         left = len(shares) - _SHOWN
         rest = f", {left} {'other' if left == 1 else 'others'} less" if left > 0 else ""
-        # Nothing at all that is judged: ids may be written in another way.
-        why = "; `gainful check` says whether ids nearly match" if max(share for _, share in shares) == 1 else ""
+        # If nothing is judged, the IDs may be spelt differently.
+        why = "; `gainful check` finds IDs that nearly match" if max(share for _, share in shares) == 1 else ""
         judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
         if judged and any(e.missing and e.policy.missing == "zero" for e in evaluations):
             why += f"; {judged} also counts queries without results, as 0"
-        lines.append(f"unjudged in the top 10: {shown}{rest}{why}")
+        lines.append(f"unjudged documents in the top 10: {shown}{rest}{why}")
     return lines
 
 
@@ -63,7 +64,7 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
     facts, policy = evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
-        # Queries that are not answered get no value: there is no worst one, and an empty list has none.
+        # Measures without a worst value leave out unanswered queries.
         endless = [
             str(measure)
             for measure in evaluation.measures
@@ -73,15 +74,15 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
         ]
         done = _done(policy.missing, bool(endless) and len(endless) == len(evaluation.measures))
         if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
-            done += f", by {', '.join(endless)} left out"
+            done += f", left out by {', '.join(endless)}"
         noun = f"judged {evaluation.unit}"
         lines.append(_about(noun, evaluation.missing, evaluation.unanswered, f"{done} (missing={policy.missing})"))
     if facts.unanswered_turns:
-        done = "taken for empty pages" if policy.missing == "zero" else _done(policy.missing)
-        what = "after the ends of sessions not answered"
+        done = "counted as empty pages" if policy.missing == "zero" else _done(policy.missing)
+        what = "after the ends of sessions, not answered"
         lines.append(_about("judged query", _texts(facts.unanswered_turns), what, f"{done} (missing={policy.missing})"))
     if facts.unplaced_turns:
-        what = "not answered, of no session that is known"
+        what = "not answered, of unknown sessions"
         lines.append(_about("judged query", _texts(facts.unplaced_turns), what, "ignored"))
     if facts.extra_ids:
         done = f"{_done(policy.extra)} (extra={policy.extra})"
@@ -91,10 +92,10 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
         if pairs:
             lines.append(_lookalike_notice(pairs, evaluation.unit))
     if facts.extra_turns:
-        # They keep their places.
+        # These queries keep their positions.
         done = f"gaining nothing (extra={policy.extra})"
         lines.append(_about("query", _texts(facts.extra_turns), "of scored sessions without judgments", done))
-    # Measures that are undefined for the same queries, together; those without a worst value apart.
+    # Group measures that are undefined for the same queries; separate those without a worst value.
     undefined: dict[tuple[tuple[str, ...], bool], list[str]] = {}
     for measure in evaluation.measures:
         if queries := tuple(evaluation.undefined(measure)):
@@ -105,12 +106,24 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
     if evaluation.lists is not None and evaluation.lists.unknown:
         missing = count_of(evaluation.lists.unknown, "retrieved document")
         lines.append(f"{missing} not in {evaluation.lists.source}: outside the catalogue, without attributes")
-    return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy)]
+    return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy), *_of_ties(evaluation)]
+
+
+def _of_ties(evaluation: ScoredRun) -> list[str]:
+    """A notice about means that another order of equal scores would change in the digits of a table."""
+    if evaluation.tied is None:
+        return []
+    ends, ranges = [replace(evaluation, raw=raw, tied=None) for raw in evaluation.tied], []
+    for measure in evaluation.measures:
+        low, high = sorted(f"{end.mean(measure):.4f}" for end in ends)
+        if measure.orders_by_mean and low != high:
+            ranges.append(f"{measure} between {low} and {high}")
+    return [f"ties leave {some_of(ranges, 3)}"] if ranges else []
 
 
 def _concerns(note: str, measures: Sequence[Measure]) -> bool:
-    """Whether a note says something about these measures: that of ratings is about those without a lowest grade, that
-    of a table about those that do not use it."""
+    """Whether a note applies to these measures: the note on ratings if one has no lowest grade, the note on a table
+    unless one uses it."""
     used = {unused_note(table) for measure in measures for table in measure.tables}
     return note not in used and (
         not note.startswith(ALL_RATINGS_COUNT)
@@ -124,27 +137,27 @@ def _concerns(note: str, measures: Sequence[Measure]) -> bool:
 
 
 def _lookalike_notice(pairs: Sequence[tuple[str, str, str]], unit: str) -> str:
-    """The notice for queries whose ids nearly match judged ones, with a fix for files in Latin-1."""
-    what = "not written as in the judgments"
+    """Return the notice on queries whose IDs nearly match judged IDs, with a fix for files in Latin-1."""
+    what = "spelt differently in the judgments"
     for side, file in enumerate(("this run", "the judgments")):
         if all(_LATIN1.search(pair[side]) for pair in pairs):
             shown = [_LATIN1.sub(lambda byte: chr(int(byte[1], 16)), pair[side]) for pair in pairs]
             return _about(
-                unit, shown, what, f"for the file of {file} is not UTF-8 (iconv -f latin1 -t utf-8 converts it)"
+                unit, shown, what, f"because the file of {file} is not UTF-8 (convert it with iconv -f latin1 -t utf-8)"
             )
     shown = [f"{of_run} (judged: {of_judged})" for of_run, of_judged, _ in pairs]
     return _about(unit, shown, what, f"different {pairs[0][2]}")
 
 
 def _of_exclusion(facts: JoinFacts, measures: Sequence[Measure]) -> list[str]:
-    """Notices about excluded documents, and their effect on these measures."""
+    """Return notices on excluded documents and their effect on these measures."""
     if not facts.exclusions:
         return []
-    lines = [f"{count_of(facts.excluded_count, 'retrieved document')} left out (exclude)"]
+    lines = [f"{count_of(facts.excluded_count, 'retrieved document')} removed (exclude)"]
     grades, counts = np.array([*facts.excluded_grades.items()], float).reshape(-1, 2).T
     levels = {(getattr(measure, "rel", None), getattr(measure, "level", None)) for measure in measures}
     if relevant := int(max((counts[is_relevant(grades, *level)].sum() for level in levels), default=0)):
-        lines.append(f"{count_of(relevant, 'relevant document')} among those to be left out: no run can have them")
+        lines.append(f"{count_of(relevant, 'relevant document')} excluded: no run can retrieve them")
 
     def shortened(cutoff: int) -> int:
         lengths = facts.excluded_lengths.items()
@@ -152,13 +165,13 @@ def _of_exclusion(facts: JoinFacts, measures: Sequence[Measure]) -> list[str]:
 
     most = max((measure.rank_cutoff for measure in measures if measure.rank_cutoff), key=shortened, default=0)
     if most and (count := shortened(most)):
-        left = f"that leaves {count_of(count, 'list')} with fewer than {most} documents"
+        left = f"{count_of(count, 'list')} with fewer than {most} documents remain"
         lines.append(f"{left}: let the system return more than {most}")
     return lines
 
 
 def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
-    """Notices about dropped duplicates and contradictory ranks."""
+    """Return notices on dropped duplicates, suspicious rankings and ties."""
     lines = []
     if facts.duplicate_count:
         what, why = ("repeated document", "duplicates=first")
@@ -166,42 +179,43 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
             what = "chunk"
             why = "a span counts at its first chunk (spans)"
             if policy.has_parents:
-                why = "a document counts where its first chunk stands (parent)"
+                why = "a document counts at its first chunk (parent)"
         lines.append(f"{count_of(facts.duplicate_count, what)} dropped ({why})")
     place = facts.relevant_place
     if place is not None and place > _LATE:
         lines.append(
-            f"relevant documents stand late in their lists (on average at {place:.0%} of the length): are the scores "
-            "distances, or ranks? Then negate them; `gainful check` says more"
+            f"relevant documents are late in their lists (on average at {place:.0%} of the length): if scores are "
+            "distances or ranks, negate them; `gainful check` has details"
         )
     if facts.sampled:
         lines.append(
-            f"every list has {count_of(facts.sampled, 'document')} beside the relevant ones, of which none is missing: "
-            "are these samples of candidates? Scores on samples are not those of a full ranking, and may order systems "
-            "otherwise (Krichene and Rendle 2020): rank all documents"
+            f"every list has {count_of(facts.sampled, 'document')} besides all relevant documents: if these are "
+            "sampled candidates, scores differ from those of a full ranking and may order systems differently "
+            "(Krichene and Rendle 2020); rank all documents"
         )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.inexact_ties:
         lines.append(
-            f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, where one 64-bit float stands "
-            f"for several integers: their order is arbitrary (ties={policy.ties})"
+            f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, which 64-bit floats "
+            f"cannot distinguish: their order is arbitrary (ties={policy.ties})"
         )
-    if (tied := facts.tied_count - facts.float32_ties) > _MOST * facts.ranked_count:
+    tied = facts.tied_count - facts.float32_ties
+    if tied > _MOST * facts.ranked_count and policy.ties not in BY_GRADE:
         lines.append(
-            f"{tied:,} of {facts.ranked_count:,} documents have the score of another of their list: their "
-            f"order is arbitrary (ties={policy.ties})"
+            f"{tied:,} of {facts.ranked_count:,} documents share their score with another in their list: their order "
+            f"is arbitrary (ties={policy.ties})"
         )
     if facts.rank_conflicts:
         conflicts = count_of(facts.rank_conflicts, "line")
         order, what = ("", "scores") if policy.order == "score" else ("order of the ", "lines")
-        goes = f"order={policy.order} goes by the {what}"
+        goes = f"order={policy.order} uses the {what}"
         lines.append(f"the rank column contradicts the {order}{what} in {conflicts}; {goes}")
     return lines
 
 
 def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
-    """Each line after the run it is about; what is so of many runs is said once."""
+    """Prefix each line with its run; lines shared by many runs appear once."""
     of_line: dict[str, list[str]] = {}
     for run, line in lines:
         of_line.setdefault(line, []).append(run)
@@ -215,8 +229,8 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
 
 
 def _done(value: str, is_endless: bool = False) -> str:
-    """What the policy does with a query; measures without a worst value leave it out."""
-    return "left out, because no value is the worst" if value == "zero" and is_endless else _DONE[value]
+    """Describe the treatment of a query; measures without a worst value leave it out."""
+    return "left out, because the measure has no worst value" if value == "zero" and is_endless else _DONE[value]
 
 
 def _texts(identifiers: Iterable[bytes]) -> list[str]:

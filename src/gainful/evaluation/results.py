@@ -1,5 +1,4 @@
-"""The scores of a run: raw scores, the policy applied to them, and their sources; and the signature, one line with all
-conventions behind a number, which can be parsed again."""
+"""The scores of a run, raw and under its policy; and the signature, a line with all conventions that can be parsed."""
 
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ if TYPE_CHECKING:
 
 
 class Sources(NamedTuple):
-    """What an evaluation was made from: the judgments, what reads the run again, if anything does, and what tells the
-    content of the files."""
+    """The sources of an evaluation: the judgments, a way to read the run again (if any), and fingerprints of files."""
 
     judged: Judged
     run: RunLike | None
@@ -54,18 +52,18 @@ class Sources(NamedTuple):
     run_content: Fingerprint | None = None
 
 
-#: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
+#: Smallest factor of geometric means, as in trec_eval: a single 0 would make the mean 0.
 LEAST_FACTOR = 1e-5
 _OTHERWISE = "scores them 0, skip leaves them out"
-#: The factor of sessions that were cut from a log: their ids are made up, and say the same only where their queries do.
+#: The queries of sessions that were cut from a log: their made-up IDs match only if their queries do.
 QUERIES = "queries"
 
 _Scored = TypeVar("_Scored", bound="ScoredRun")
 
 
 class Score(NamedTuple):
-    """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
-    ``status`` is ``"missing"`` or ``"undefined"`` where the policy stepped in, else None."""
+    """A query's value under the policy. ``value`` is None if the policy leaves the query out; ``status`` is
+    ``"missing"`` or ``"undefined"`` if the policy decided the value, else None."""
 
     query: str
     value: float | None
@@ -74,10 +72,10 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredRun(Framed):
-    """The scores of one run: queries x measures; what :class:`gainful.Evaluation` also shows and explains."""
+    """The scores of one run, queries x measures; :class:`gainful.Evaluation` adds display and explanations."""
 
     run: str
-    source: str  # where the run came from
+    source: str  # the run's file or description
     query_ids: tuple[bytes, ...]
     measures: tuple[Measure, ...]
     raw: Floats  # measures x queries
@@ -85,13 +83,14 @@ class ScoredRun(Framed):
     policy: Policy
     scale: float
     facts: JoinFacts
-    sources: Sources | None = None  # not kept by pickling and merging
-    judged_by: str | None = None  # of sessions: what the judgments are by; then ``query_ids`` are those of sessions
-    about: Queries | None = None  # what is known of the queries, and how much each counts
-    of_queries: int | None = None  # of how many judged queries these are chosen
-    factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of sessions: topic and user, if known
-    lists: ItemLists | None = None  # what the lists have, where measures are of that
-    session_gap: float | None = None  # of sessions: so many seconds without a query cut them from a log
+    sources: Sources | None = None  # dropped by pickling and merging
+    judged_by: str | None = None  # sessions only: the key of judgments; ``query_ids`` are then session IDs
+    about: Queries | None = None  # query attributes and weights
+    of_queries: int | None = None  # number of judged queries, if these are a selection
+    factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # sessions only: topics and users
+    lists: ItemLists | None = None  # the lists' items, if measures need them
+    session_gap: float | None = None  # sessions only: idle seconds that ended sessions of a log
+    tied: Floats | None = None  # raw scores with the worst and the best order of equal scores, if it matters
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -111,18 +110,18 @@ class ScoredRun(Framed):
 
     @cached_property
     def sha256(self) -> dict[str, str | None]:
-        """The hashes of the files that the judgments and the run came from, as `sha256sum` has them; None where it came
-        from no file, or the file has changed since."""
+        """The SHA-256 hashes of the judgments and run files, as from `sha256sum`; None without a file, or if it changed
+        since."""
         return {which: self.sha256_of(which) for which in ("judgments", "run")}
 
     def sha256_of(self, which: Literal["judgments", "run"]) -> str | None:
-        """One of these hashes: several runs have the same judgments."""
+        """Return one of the hashes; several runs share the judgments' hash."""
         content = None if self.sources is None else getattr(self.sources, f"{which}_content")
         return None if content is None else content.sha256()
 
     @cached_property
     def queries(self) -> list[str]:
-        """The judged queries (of sessions: the sessions), in byte order."""
+        """The judged queries (or sessions) in byte order."""
         return [text_of_id(identifier) for identifier in self.query_ids]
 
     @cached_property
@@ -131,22 +130,22 @@ class ScoredRun(Framed):
 
     @cached_property
     def _by_text(self) -> dict[str, Measure]:
-        """Knows own measures, too, that no catalogue has."""
+        # Includes user-defined measures that no catalogue has.
         return {str(measure): measure for measure in self.measures}
 
     def mean(self, measure: str | Measure) -> float:
-        """The arithmetic mean over queries, after the policy; NaN when no query is left. What is measured of all lists
-        together has one value."""
+        """Return the arithmetic mean over queries under the policy; NaN if no query is left. Measures of all lists
+        together have a single value."""
         measure = self._measure(measure)
         return self.aggregate(measure) if measure.aggregate == "whole" else _mean(*self.counted(measure))
 
     def count(self, measure: str | Measure) -> int:
-        """The number of queries in the mean: all but those that the policy leaves out."""
+        """Return the number of queries in the mean, without those that the policy leaves out."""
         return int(self.counted(measure)[0].size)
 
     def aggregate(self, measure: str | Measure) -> float:
-        """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean,
-        and what is measured of all lists together."""
+        """Return the value printed in tables: the mean over queries, the sum of counts, a geometric mean, or the single
+        value of a measure of all lists together."""
         measure = self._measure(measure)
         if measure.aggregate == "whole":
             return math.nan if self.lists is None else measure.whole(self.lists)
@@ -155,12 +154,12 @@ class ScoredRun(Framed):
     __getitem__ = aggregate
 
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
-        """The value of every query; None where the policy leaves it out of the mean."""
+        """Return each query's value; None if the policy leaves it out of the mean."""
         values = self.settled_scores(self._measure(measure)).tolist()
         return {query: None if math.isnan(value) else value for query, value in zip(self.queries, values, strict=True)}
 
     def scores(self, measure: str | Measure) -> Iterator[Score]:
-        """The value of every query with what the policy did, in byte order of the queries."""
+        """Yield each query's value with the policy's effect, in byte order of the queries."""
         measure = self._measure(measure)
         for query, value, answered, bad in zip(
             self.queries,
@@ -173,7 +172,7 @@ class ScoredRun(Framed):
             yield Score(query, None if math.isnan(value) else value, status)
 
     def signature(self, measure: str | Measure | None = None) -> Signature:
-        """The line that says what made these numbers."""
+        """Return the signature: one line with all conventions behind these numbers."""
         return Signature(
             None if measure is None else self._measure(measure),
             self.policy,
@@ -191,7 +190,7 @@ class ScoredRun(Framed):
         )
 
     def chosen(self, about: Queries) -> Self:
-        """The same with what is known of the queries: on those that are taken, each with its weight."""
+        """Return the evaluation of the selected queries, with their attributes and weights."""
         about.check(self.queries)
         kept = about.kept(self.queries)
         facts = replace(self.facts, notes=(*self.facts.notes, *about.passed_over(self.queries)))
@@ -201,11 +200,12 @@ class ScoredRun(Framed):
         return replace(some, about=about, facts=facts, of_queries=len(self.query_ids))
 
     def at(self, places: Sequence[int]) -> Self:
-        """The evaluation of the queries at some places."""
+        """Return the evaluation of the queries at some positions."""
         return replace(
             self,
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
+            tied=None if self.tied is None else self.tied[:, :, places],
             answered=self.answered[places],
             lists=None if self.lists is None else self.lists.at(places),
         )
@@ -217,7 +217,7 @@ class ScoredRun(Framed):
 
     @property
     def effective(self) -> float:
-        """How many queries of equal weight would tell as much."""
+        """The effective number of queries: how many of equal weight carry the same information."""
         return len(self.query_ids) if self.weights is None else effective_number(self.weights)
 
     @property
@@ -239,28 +239,25 @@ class ScoredRun(Framed):
         return found & (measure.aggregate != "whole")
 
     def _named(self, wanted: Bools) -> list[str]:
-        """Some of the queries. There may be millions, and hardly any is wanted."""
+        """Return the names of some queries; few are wanted of possibly millions."""
         return [text_of_id(self.query_ids[i]) for i in np.flatnonzero(wanted).tolist()]
 
     def __getstate__(self) -> dict[str, object]:
-        # Scores travel light: judgments and run stay where they are.
+        # Pickles contain scores only, without judgments and run.
         return {**self.__dict__, "sources": None}
 
     def merge(self, *others: Self) -> Self:
-        """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
+        """Merge with evaluations of other queries, such as the partitions of a larger job."""
         return reduce(_merge_two, others, self)
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
-        """One row a query: run, query, and a column for every measure; counts are whole numbers."""
+        """Return one row per query: run, query, and a column per measure; counts are integers."""
         from gainful.render.cells import FrameColumn, readable
 
         if table is not None:
-            raise UsageError(f"table: expected none, because an evaluation has one, found '{printable(table)}'")
+            raise UsageError(f"table: an evaluation has only one table, not '{printable(table)}'")
         queries = [readable(query) for query in self.queries]
-        columns = {
-            "run": FrameColumn(str, [readable(self.run)] * len(queries)),
-            self.unit: FrameColumn(str, queries),
-        }
+        columns = {"run": FrameColumn(str, [readable(self.run)] * len(queries)), self.unit: FrameColumn(str, queries)}
         if self.weights is not None:
             columns["weight"] = FrameColumn(float, self.weights.tolist())
         for measure in self.measures:
@@ -273,11 +270,11 @@ class ScoredRun(Framed):
     def _measure(self, measure: str | Measure) -> Measure:
         found = measure if isinstance(measure, Measure) else self._by_text.get(measure) or parse(measure)
         if found not in self._position:
-            raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
+            raise UsageError(f"{found} was not evaluated; evaluated: {', '.join(map(str, self.measures))}")
         return found
 
     def counted(self, measure: str | Measure) -> tuple[Floats, Floats | None]:
-        """The values that count, and how much each does."""
+        """Return the values that count, and their weights."""
         settled = self.settled_scores(self._measure(measure))
         counts = ~np.isnan(settled)
         if counts.all():
@@ -285,12 +282,11 @@ class ScoredRun(Framed):
         return settled[counts], None if self.weights is None else self.weights[counts]
 
     def settled_scores(self, measure: Measure) -> Floats:
-        """Values after the policy, NaN where the query is left out."""
+        """Return values under the policy, NaN if the query is left out."""
         raw, policy = self.raw[self._position[measure]], self.policy
         return settled(raw, self.answered, measure, policy.missing, policy.undefined)
 
     def _refuse(self) -> None:
-        """Refuse what the policy calls an error."""
         extra, turns, unanswered = (
             [text_of_id(identifier) for identifier in identifiers]
             for identifiers in (self.facts.extra_ids, self.facts.extra_turns, self.facts.unanswered_turns)
@@ -300,7 +296,7 @@ class ScoredRun(Framed):
             self._forbid("extra", turns, "query", after=" without judgments")
         if self.policy.missing == "error":
             self._forbid("missing", self.missing, self.unit, after=f" {self.unanswered}")
-            self._forbid("missing", unanswered, "query", after=" judged, but not answered")
+            self._forbid("missing", unanswered, "query", after=" judged but not answered")
         if self.policy.undefined == "error":
             for measure in self.measures:
                 self._forbid("undefined", self.undefined(measure), self.unit, f"{measure} is undefined for ")
@@ -309,13 +305,13 @@ class ScoredRun(Framed):
         if queries:
             shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
             what = f"{before}{units(len(queries), unit)} ({shown}){after}"
-            value, does = ("ignore", "leaves them aside") if choice == "extra" else ("zero", _OTHERWISE)
+            value, does = ("ignore", "ignores them") if choice == "extra" else ("zero", _OTHERWISE)
             hint = f"{option(choice, value)} {does}"
             raise InputError(f"{self.source}: {what}, and {choice}=error forbids it", hint)
 
 
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: str) -> Floats:
-    """Values after the policy, NaN where a query is left out. ``undefined`` may also be "one", as in other tools."""
+    """Return values under the policy, NaN for queries left out. ``undefined`` may also be "one", as in other tools."""
     is_undefined = np.isnan(raw)
     if answered.all() and not is_undefined.any():
         return raw
@@ -323,14 +319,14 @@ def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefi
     values = np.where(is_undefined, {"zero": worst, "one": 1.0}.get(undefined, np.nan), raw)
     if missing == "skip":
         return np.where(answered, values, np.nan)
-    # A query that is not answered scores as badly as can be; a count is simply what an empty list has, and so is what
-    # has no worst value.
+    # Unanswered queries get the worst score; counts, and measures with no
+    # worst score, get their empty-list value.
     unanswered = raw if measure.better == "neither" or measure.bounds[0] < 0 else worst
     return np.where(answered, values, np.where(is_undefined, worst, unanswered))
 
 
 def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> float:
-    """One number of many scores; NaN when there is none, except that a sum, which has no weights, is then 0."""
+    """Aggregate scores; without scores a sum (which has no weights) is 0, everything else NaN."""
     if measure.aggregate == "sum":
         return exact_sum(values)
     if measure.aggregate == "geometric":
@@ -347,7 +343,7 @@ def _mean(values: Floats, weights: Floats | None) -> float:
 def factors_together(
     parts: Sequence[tuple[int, Mapping[str, tuple[str | None, ...]]]], order: Sequence[int] | slice
 ) -> dict[str, tuple[str | None, ...]]:
-    """The factors of several parts of so many sessions each, one after the other, in an order."""
+    """Concatenate the factors of parts, given with their numbers of sessions, in an order."""
     names = dict.fromkeys(name for _, factors in parts for name in factors)
     whole = {name: [*chain(*(of.get(name) or (None,) * size for size, of in parts))] for name in names}
     return {name: tuple(np.fromiter(values, object)[order].tolist()) for name, values in whole.items()}
@@ -356,19 +352,21 @@ def factors_together(
 def _merge_two(one: _Scored, other: _Scored) -> _Scored:
     for what in ("measures", "policy", "scale", "judged_by", "session_gap", "about"):
         if getattr(one, what) != getattr(other, what):
-            raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
+            raise UsageError(f"merge: different {what}: {getattr(one, what)} and {getattr(other, what)}")
     whole = next((measure for measure in one.measures if measure.aggregate == "whole"), None)
     if whole is not None:
-        raise UsageError(f"merge: expected measures by query, found {whole}, which is of all lists together")
+        raise UsageError(f"merge: {whole} is a measure of all lists together")
     shared = set(one.query_ids).intersection(other.query_ids)
     if shared:
-        raise UsageError(f"merge: expected disjoint {plural_of(one.unit)}, found '{text_of_id(min(shared))}' in both")
+        raise UsageError(f"merge: {plural_of(one.unit)} must be disjoint, but '{text_of_id(min(shared))}' is in both")
     query_ids = one.query_ids + other.query_ids
     order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+    tied = [np.stack([each.raw] * 2) if each.tied is None else each.tied for each in (one, other)]
     return replace(
         one,
         query_ids=tuple(query_ids[i] for i in order),
         raw=np.concatenate((one.raw, other.raw), axis=1)[:, order],
+        tied=None if one.tied is other.tied is None else np.concatenate(tied, axis=2)[:, :, order],
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,
@@ -378,14 +376,13 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
 
 
 def _digest(query_ids: Sequence[bytes]) -> str:
-    """A hash of a set of query ids, independent of their order."""
     from hashlib import sha256
 
     return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]
 
 
 def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
+    """Return the names of the requested measures as the files have them, matched literally or as canonical names."""
     chosen = []
     for text in wanted:
         names = [text]
@@ -393,13 +390,13 @@ def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
             names.append(str(parse(text)))
         found = next((name for name in names if name in there), None)
         if found is None:
-            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
+            raise UsageError(f"scores: no measure '{text}'", f"measures are {', '.join(there)}")
         chosen.append(found)
     return list(dict.fromkeys(chosen))
 
 
 _SHORT, _DEFAULT = "conventions:", "all default"
-#: The facts of a signature that are whole numbers.
+#: Signature facts that are whole numbers.
 _NUMBERS = frozenset({"queries", "sessions", "excluded", "items", "training", "intents", "of"})
 
 
@@ -419,22 +416,22 @@ class Signature:
     scale: float
     queries: int
     version: str = __version__
-    judged_by: str | None = None  # of sessions, which are then what is counted
-    excluded: int | None = None  # pairs of query and document that were left out of the run
-    weights: str | None = None  # the column that says how much each query counts
-    of_queries: int | None = None  # of how many judged queries those counted were chosen
-    chosen: str | None = None  # a hash of their ids
-    items: int | None = None  # of the catalogue, and interactions before, where measures are of these
+    judged_by: str | None = None  # sessions only; ``queries`` then counts sessions
+    excluded: int | None = None  # excluded (query, document) pairs
+    weights: str | None = None  # the column of query weights
+    of_queries: int | None = None  # number of judged queries before selection
+    chosen: str | None = None  # a hash of the selected IDs
+    items: int | None = None  # catalogue size; like ``training``, only if measures use it
     training: int | None = None
-    intents: int | None = None  # sub-topics with a probability
-    session_gap: float | None = None  # seconds without a query after which sessions were cut from a log
+    intents: int | None = None  # number of sub-topics with a probability
+    session_gap: float | None = None  # idle seconds that ended sessions of a log
 
     def __str__(self) -> str:
         measure = [self.measure.full_text()] if self.measure else []
         return "|".join([*measure, *_pairs({**self.policy.texts(), **self._gap, **self._facts()})])
 
     def short(self) -> str:
-        """The conventions that are not the defaults, and the facts.
+        """Return the conventions that differ from the defaults, and the facts.
 
         >>> Signature(None, Policy(), scale=3, queries=50).short()
         'conventions: all default | scale:3 | queries:50 | gainful:1.0.0rc1'
@@ -443,7 +440,7 @@ class Signature:
         return " | ".join([*measure, short_conventions(self.policy.differences() | self._gap, self._facts())])
 
     def note(self, before: str = "") -> Conventions:
-        """The note of a page, in short and in full."""
+        """Return the note of a page, in short and in full."""
         return Conventions(before + self.short(), before + str(self))
 
     @property
@@ -468,7 +465,7 @@ class Signature:
 
     @classmethod
     def parse(cls, line: str) -> Signature:
-        """The signature that a line, whole or short, was written from; its parts may be in any order, measure first."""
+        """Parse a signature line, full or short; parts may be in any order after the measure."""
         parts = [part.strip() for part in line.split("|")]
         measure = None if ":" in parts[0].split("(")[0] else parse(parts.pop(0))
         if parts and parts[0].startswith(_SHORT):
@@ -483,7 +480,7 @@ class Signature:
         counted = "sessions" if "judged-by" in texts else "queries"
         for name in ("scale", counted, "gainful"):
             if name not in texts:
-                raise UsageError(f"signature: expected {name}:..., found none")
+                raise UsageError(f"signature: {name}: is missing")
         facts: dict[str, Any] = {}
         for name in _NUMBERS & texts.keys():
             text = texts.pop(name)
@@ -501,7 +498,7 @@ class Signature:
 
 
 def short_conventions(changed: Mapping[str, str], facts: Mapping[str, str]) -> str:
-    """The conventions that are not the defaults, then facts.
+    """Write the conventions that differ from the defaults, then facts.
 
     >>> short_conventions({"depth": "10", "missing": "skip"}, {"scale": "3"})
     'conventions: depth:10, missing:skip | scale:3'

@@ -1,4 +1,4 @@
-"""Scores that exist: tables of queries and systems, and what ``gainful eval --by-query`` writes."""
+"""Existing scores: tables of queries and systems, and the output of ``gainful eval --by-query``."""
 
 from __future__ import annotations
 
@@ -17,28 +17,34 @@ from gainful.evaluation.results import QUERIES, chosen_measures
 from gainful.io.sources import BLANKS, COMPRESSED_ENDINGS, Source, Text, open_source, text_lines
 from gainful.notation import NUMBER, choose, count_of, load_json, numbered, printable, text_of_cell
 
-#: What the corner of a table may say of its rows.
+#: Corner cells of tables, and the kind of rows that they announce.
 _ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id": "queries", "topic": "queries"}
 _ROWS |= {"system": "systems", "systems": "systems", "run": "systems", "run_id": "systems", "runid": "systems"}
 #: Cells without a score.
 _NO_SCORE = frozenset({"", "na", "nan", "none", "null", "-"})
-#: What other lines have than those of scores.
+#: Keys that mark a JSON line as something other than a score.
 _OTHERS, _OF_TABLES = frozenset({"gainful", "complete"}), frozenset({"table", "note", "text"})
-#: How scores of sessions begin: as JSON lines, or as tables.
+#: The beginning of session scores, as JSON lines or tables.
 _SESSIONS = re.compile(r'\s*(\{"gainful".*\n)?\{"run": .*"session": |(#.*\n)*\s*run[,\t;]session[,\t;]')
-#: What may be known of sessions beside their scores, and the table that has it.
+#: Possible facts about sessions besides scores, and the table that has them.
 FACTORS, SESSIONS_TABLE = ("topic", "user", QUERIES), "Sessions"
-#: It by system and session.
+#: Values of each factor, keyed by (system, session).
 Factors: TypeAlias = Mapping[str, Mapping[tuple[str, str], str]]
 
-#: The scores of each system by query; None where there is none.
+#: Scores by system and query; None without a score.
 Scores: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 
 class FileScores(NamedTuple):
-    """What a file says of one measure. ``is_numbered``: queries have no ids, but places; ``reading`` says in words how
-    the file was understood where it did not say so itself. ``unit`` is what scores are of, a query or a session;
-    ``factors`` what is known of sessions, ``missing`` the systems and sessions of scores that stand for nothing."""
+    """The scores of one measure in a file.
+
+    Attributes:
+        is_numbered: Whether queries have positions instead of IDs.
+        reading: How an ambiguous file was interpreted, in words.
+        unit: The unit of scores: query or session.
+        factors: Facts about sessions.
+        missing: Systems and sessions whose scores stand for missing answers.
+    """
 
     measure: str
     scores: Scores
@@ -50,27 +56,23 @@ class FileScores(NamedTuple):
     missing: frozenset[tuple[str, str]] = frozenset()
 
     def joined(self, other: FileScores) -> FileScores:
-        """With the scores of another file: those of other systems, or of other sessions, paired by id."""
-        for part, beside in ((self, other), (other, self)):
+        """Add the scores of another file: other systems, or other sessions paired by ID."""
+        for part, other_part in ((self, other), (other, self)):
             if part.is_numbered:
                 raise InputError(
-                    f"{part.source}: expected query ids to put its systems beside those of {beside.source}, found "
-                    "none: scores are never paired by their place"
+                    f"{part.source}: no query IDs to match with {other_part.source}; "
+                    "scores are never paired by position"
                 )
         scores = {system: dict(values) for system, values in self.scores.items()}
         for system, values in other.scores.items():
             again = sorted(scores.get(system, {}).keys() & values.keys())
             if self.unit == "query" and system in scores:
                 raise InputError(
-                    f"{other.source}: expected systems that earlier files do not have, "
-                    f"found '{printable(system)}' twice with {self.measure}"
+                    f"{other.source}: duplicate system '{printable(system)}' for {self.measure}, as in an earlier file"
                 )
             if again:
                 sessions = f"{count_of(len(again), 'session')} of '{printable(system)}'"
-                raise InputError(
-                    f"{other.source}: expected sessions that earlier files do not have, found {sessions} again, "
-                    f"'{printable(again[0])}' first"
-                )
+                raise InputError(f"{other.source}: {sessions} also in an earlier file, first '{printable(again[0])}'")
             scores.setdefault(system, {}).update(values)
         names = dict.fromkeys([*self.factors, *other.factors])
         return self._replace(
@@ -90,10 +92,10 @@ def read_files(
     any_measure: bool = False,
     queries: Iterable[str] = (),
 ) -> dict[str, FileScores]:
-    """The scores of several files by measure: those named, in that order, or all as they come.
+    """Read the scores of several files by measure: the named ones in that order, or all as found.
 
-    The systems of a measure may be spread over files, and so may the sessions of a system. A single table is of the
-    measure that is named. Ids of ``queries`` and those of earlier files help to tell rows from columns in later ones.
+    The systems of a measure, and the sessions of a system, may be spread over files. A single table has the measure
+    that is named. IDs in ``queries`` and in earlier files help to tell rows from columns in later ones.
 
     >>> read_files([b"query,a\\nq1,0.5\\nq2,1\\n", b"query,b\\nq2,0\\nq1,1\\n"], ["RR"])["RR"].scores
     {'a': {'q1': 0.5, 'q2': 1.0}, 'b': {'q2': 0.0, 'q1': 1.0}}
@@ -105,24 +107,22 @@ def read_files(
             source, rows, measures[0] if len(measures) == 1 else None, known, any_measure=any_measure
         ):
             if unit not in (None, each.unit):
-                raise InputError(
-                    f"{each.source}: expected scores by {unit} as in other files, found scores by {each.unit}"
-                )
+                raise InputError(f"{each.source}: scores per {each.unit}, but other files have scores per {unit}")
             unit = each.unit
             found[each.measure] = found[each.measure].joined(each) if each.measure in found else each
             known.update(query for values in each.scores.values() for query in values if not each.is_numbered)
     return {name: found[name] for name in chosen_measures(measures, list(found))} if measures else found
 
 
-#: What a signature says of weights, and how far from the beginning of a file it stands.
+#: The weights in a signature, and how far from the beginning of a file to look for it.
 _WEIGHTED, _BEGINNING = re.compile(r"\|weights:([^|\"\n]+)"), 1 << 14
 
 
 def read_scores(
     source: Source | Text, rows: str | None, label: str | None, known: set[str], *, any_measure: bool
 ) -> list[FileScores]:
-    """The scores of a file, measure by measure; a table has one, which ``label`` names. Measures by whose mean no
-    systems can be ordered are left out, unless any may be taken. ``known`` are ids of queries from elsewhere."""
+    """Read the scores of a file, by measure; a table has one measure, named by ``label``. Measures whose mean cannot
+    order systems are dropped unless ``any_measure``. ``known`` are query IDs from elsewhere."""
     if rows is not None:
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
@@ -134,7 +134,7 @@ def read_scores(
     if text.lstrip().startswith("{"):
         scores, factors, missing = _read_lines(text, opened.name, unit)
     elif unit == "session":
-        # Tables stand below each other, each under its title: the first is that of scores.
+        # Tables follow one another, each under its title; the first has the scores.
         first, *others = re.split(r"\n\s*\n", re.sub(r"\A(#.*\n)+", "", text))
         scores = _read_long(first, opened.name)
         about = next((other for other in others if other.startswith(f"# {SESSIONS_TABLE}\n")), "")
@@ -145,15 +145,14 @@ def read_scores(
         return [_read_table(text, opened.name, rows, label, known)]
     found = _comparable(scores, opened.name, any_measure)
     if weighted is not None:
-        said = (
-            f"weighted by {weighted[1]} where they were made; --queries FILE --weights {weighted[1]} weighs them here"
+        note = (
+            f"weighted by {weighted[1]} when computed; use --queries FILE --weights {weighted[1]} to weight them here"
         )
-        found[0] = found[0]._replace(reading="\n".join(filter(None, (found[0].reading, said))))
+        found[0] = found[0]._replace(reading="\n".join(filter(None, (found[0].reading, note))))
     return [each._replace(unit=unit, factors=factors, missing=missing) for each in found]
 
 
 def _factors(rows: Iterable[Mapping[str, Any]]) -> Factors:
-    """What rows say of sessions beside their run and id, by system and session."""
     found: dict[str, dict[tuple[str, str], str]] = {}
     for row in rows:
         for name in FACTORS:
@@ -163,7 +162,7 @@ def _factors(rows: Iterable[Mapping[str, Any]]) -> Factors:
 
 
 def _read_long(text: str, name: str) -> dict[str, Scores]:
-    """What ``gainful eval --by-query`` writes as CSV: run, query, a column for each measure; means have no query."""
+    """Read the CSV output of ``gainful eval --by-query``: run, query, a column per measure; means have no query."""
     (_, header), *body = _table_lines(text, name)
     _check_width(body, len(header), name)
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
@@ -175,33 +174,32 @@ def _read_long(text: str, name: str) -> dict[str, Scores]:
             by_query = scores.setdefault(measure, {}).setdefault(run, {})
             if query in by_query:
                 raise InputError(
-                    f"{name}:{line}: expected every run and query once, found '{printable(run)}' "
-                    f"and '{printable(query)}' twice"
+                    f"{name}:{line}: duplicate scores of run '{printable(run)}' and query '{printable(query)}'"
                 )
             by_query[query] = _score(cell, f"{name}:{line}", place, measure)
     return dict(scores)
 
 
 def _comparable(scores: Mapping[str, Scores], name: str, any_measure: bool) -> list[FileScores]:
-    """The measures that can order systems by their mean; which ones cannot is said."""
+    """Return the measures whose mean can order systems; name the others."""
     if not scores:
-        raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
+        raise InputError(f"{name}: no per-query scores", "use gainful eval --by-query to write them")
     from gainful.measures.catalog import parse
 
     unfit = []
     for measure in () if any_measure else scores:
-        with suppress(UsageError):  # a measure that the catalogue does not know orders systems
+        with suppress(UsageError):  # assume that unknown measures order systems
             unfit += [] if parse(measure).orders_by_mean else [measure]
     fit = [measure for measure in scores if measure not in unfit]
     if not fit:
-        raise InputError(f"{name}: expected a measure whose mean orders systems, found {', '.join(unfit)}")
-    reading = f"left out, because no mean of theirs orders systems: {', '.join(unfit)}" if unfit else ""
+        raise InputError(f"{name}: no measure whose mean can order systems, only {', '.join(unfit)}")
+    reading = f"left out, because their means cannot order systems: {', '.join(unfit)}" if unfit else ""
     return [FileScores(each, scores[each], name, reading=reading if each == fit[0] else "") for each in fit]
 
 
 def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Factors, frozenset[tuple[str, str]]]:
-    """JSON lines: one score each, of a run, a query (or session) and a measure; headers, means and other lines are
-    passed over, but for what is known of sessions."""
+    """Read JSON lines with one score each, of a run, query (or session) and measure; from other lines, keep only facts
+    about sessions."""
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     about: list[dict[str, Any]] = []
     missing: set[tuple[str, str]] = set()
@@ -215,8 +213,7 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
         by_query = scores.setdefault(str(measure), {}).setdefault(str(run), {})
         if str(query) in by_query:
             raise InputError(
-                f"{where}: expected one {measure} a run and {unit}, found a second of '{printable(str(run))}' "
-                f"for '{printable(str(query))}'"
+                f"{where}: duplicate {measure} of '{printable(str(run))}' for {unit} '{printable(str(query))}'"
             )
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if value is not None and (not is_number or abs(value) > sys.float_info.max):
@@ -228,11 +225,11 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
 
 
 def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects and their places. What is none, or no score either, may only be the first line; what begins with our
-    header, or ends with the number of its lines, has to be all there."""
+    """Yield JSON objects with their positions, and check that parts with a header or a line count are complete. Only
+    the first line may be something other than a score."""
     fields = ("run", unit, "measure", "value")
     others = _OTHERS | _OF_TABLES if unit == "session" else _OTHERS
-    begun: str | None = None  # where a part begins that has a header, or comes after one that had an end
+    begun: str | None = None  # start of a part with a header, or after a completed part
     has_ends, count, broken = False, 0, None
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -246,7 +243,7 @@ def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[st
             if number > 1:
                 raise InputError(
                     f"{where}: expected {', '.join(fields)}, found '{printable(line.strip(), 80)}'",
-                    "gainful eval --by-query --format jsonl writes such lines",
+                    "gainful eval --by-query --format jsonl writes scores in this format",
                 )
         elif "complete" in row:
             broken = where if row["complete"] is not True or row.get("lines") != count else None
@@ -261,19 +258,19 @@ def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[st
     broken = broken or begun
     if broken is not None:
         raise InputError(
-            f"{broken}: expected all lines that were written, and one that says how many, found a part of them",
-            "write them once more: gainful eval --by-query --format jsonl",
+            f"{broken}: the file is incomplete: lines or their final count are missing",
+            "write it again: gainful eval --by-query --format jsonl",
         )
 
 
 def _read_table(text: str, name: str, rows: str | None, measure: str | None, known: set[str]) -> FileScores:
-    """A table of queries and systems, with the names of rows in its first column or without."""
+    """Read a table of queries and systems, with or without row names in the first column."""
     lines = list(_table_lines(text, name))
     if len(lines) < 2:
         raise InputError(f"{name}: expected a header and rows of scores, found {count_of(len(lines), 'line')}")
     (top, header), body = lines[0], lines[1:]
     width = len(body[0][1])
-    # R leaves the corner of a table with row names out.
+    # R omits the corner cell of a table with row names.
     has_corner = len(header) == width
     if not has_corner and len(header) != width - 1:
         raise InputError(
@@ -284,14 +281,14 @@ def _read_table(text: str, name: str, rows: str | None, measure: str | None, kno
     corner, columns = (header[0], header[1:]) if has_corner and has_names else ("", header)
     if len(set(columns)) < len(columns):
         twice = next(column for i, column in enumerate(columns) if column in columns[:i])
-        raise InputError(f"{name}:{top}: expected every column once, found '{printable(twice)}' twice")
+        raise InputError(f"{name}:{top}: duplicate column '{printable(twice)}'")
     row_names = [fields[0] for _, fields in body] if has_names else numbered(len(body))
     rows_are, reading = _orientation(name, rows, corner, row_names if has_names else None, columns, known)
     first = 1 if has_names else 0
     scores: dict[str, dict[str, float | None]] = {}
     for row_name, (line, fields) in zip(row_names, body, strict=True):
         if row_name in scores:
-            raise InputError(f"{name}:{line}: expected every row once, found '{printable(row_name)}' twice")
+            raise InputError(f"{name}:{line}: duplicate row '{printable(row_name)}'")
         cells = enumerate(zip(columns, fields[first:], strict=True), first + 1)
         scores[row_name] = {column: _score(cell, f"{name}:{line}", place, column) for place, (column, cell) in cells}
     if rows_are == "queries":
@@ -307,7 +304,7 @@ def _check_width(lines: Iterable[tuple[int, list[str]]], width: int, name: str) 
 
 
 def _table_lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines and their fields, between commas, tabs or semicolons, whichever the first line has most of."""
+    """Yield line numbers and fields, split at the most frequent separator of the first line (comma, tab, semicolon)."""
     start = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(",\t;", key=start.count)
     reader = csv.reader(text_lines(text), delimiter=separator)
@@ -320,7 +317,7 @@ def _table_lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _are_names(corner: str, column: Sequence[str]) -> bool:
-    """Whether the first column names rows: its head or some cell says so, or it counts, each number once."""
+    """Whether the first column has row names: its header or a cell shows it, or it has distinct whole numbers."""
     if not corner or corner.casefold() in _ROWS or any(not NUMBER.fullmatch(cell) for cell in column if cell):
         return True
     is_whole = all(re.fullmatch(r"\d+", cell) for cell in column)
@@ -328,35 +325,30 @@ def _are_names(corner: str, column: Sequence[str]) -> bool:
 
 
 def _orientation(
-    name: str,
-    rows: str | None,
-    corner: str,
-    row_names: Sequence[str] | None,
-    columns: Sequence[str],
-    known: set[str],
+    name: str, rows: str | None, corner: str, row_names: Sequence[str] | None, columns: Sequence[str], known: set[str]
 ) -> tuple[str, str]:
-    """Whether rows are queries or systems, and how that was found out where nobody said so."""
+    """Decide whether rows are queries or systems; also return a note if that was inferred."""
     if rows is not None:
         if row_names is None and rows == "systems":
-            raise UsageError(f"{name}: expected rows with names to be systems, found rows without")
+            raise UsageError(f"{name}: rows without names cannot be systems")
         return rows, ""
     if corner.casefold() in _ROWS:
         return _ROWS[corner.casefold()], ""
     if row_names is None:
-        return "queries", "rows are taken as queries, numbered in their order: they have no ids"
+        return "queries", "rows are treated as queries, numbered in order, because they have no IDs"
     by_ids = [not known.isdisjoint(names) for names in (row_names, columns)]
     are_numbers = [all(each.isdecimal() for each in names) for names in (row_names, columns)]
     for is_query, why in (
-        (by_ids, "the other input has the ids of the {}"),
-        (are_numbers, "the names of the {} are numbers, as ids of queries are"),
+        (by_ids, "the other input has the IDs of the {}"),
+        (are_numbers, "the names of the {} are numbers, like query IDs"),
     ):
         if is_query[0] != is_query[1] and (is_query is by_ids or len(row_names) != len(columns)):
             found, side = ("queries", "rows") if is_query[0] else ("systems", "columns")
-            return found, f"rows are taken as {found}: {why.format(side)}"
+            return found, f"rows are treated as {found}: {why.format(side)}"
     why = "as many rows as columns" if len(row_names) == len(columns) else "names that could be either"
     raise InputError(
-        f"{name}: expected to see whether rows are queries or systems, found {why}",
-        f"say which: {option('rows', 'queries')} or {option('rows', 'systems')}",
+        f"{name}: could not infer whether rows are queries or systems: {why}",
+        f"set {option('rows', 'queries')} or {option('rows', 'systems')}",
     )
 
 
@@ -371,7 +363,7 @@ def _score(cell: str, where: str, place: int, column: str) -> float | None:
 
 
 def _stem(name: str) -> str:
-    """What a file without a measure in it is about: its name without endings that say its format."""
+    """Return the file name without extensions, which names an unnamed measure."""
     stem = PurePath(name).name
     for ending in (*COMPRESSED_ENDINGS, ".csv", ".tsv", ".txt"):
         stem = stem.removesuffix(ending)

@@ -1,7 +1,6 @@
-"""Scores of several systems on the same queries by one measure: what every comparison starts from.
+"""Scores of several systems on the same queries by one measure, the input of every comparison.
 
-They come from evaluations or from files, whose systems are put together by query id; several measures meet on the
-systems and queries that all of them have.
+Systems from different files are matched by query ID; several measures are compared on their common systems and queries.
 """
 
 from __future__ import annotations
@@ -33,15 +32,19 @@ Better: TypeAlias = Literal["higher", "lower"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreMatrix:
-    """Queries x systems: one finite score each, by one measure.
+    """One finite score per query and system, by one measure.
 
-    ``queries`` are in byte order of their ids; systems as they came. ``left_out`` are queries that lack a score of some
-    system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
-    was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did;
-    ``unit`` is what they are of: queries, or sessions. ``about`` is what is known of the queries, and how much each
-    counts; ``worth`` how many queries of equal weight would tell as much, where scores are times their weights.
-    ``repeats`` are the scores of each run (queries x runs) of systems that were run several times; ``values`` has their
-    means. ``missing`` are systems and queries that they did not answer.
+    Attributes:
+        queries: In byte order of their IDs.
+        left_out: Queries that lack a score of some system.
+        is_numbered: Whether the source had no query IDs; they are then positions.
+        reading: How an ambiguous file was interpreted, in words.
+        bounds: The bounds of the measure, if it is known.
+        unit: The unit of scores: query or session.
+        about: Query attributes and weights.
+        worth: The effective number of queries, if scores are multiplied by weights.
+        repeats: The scores of each run (queries x runs) of systems with several runs; ``values`` has their means.
+        missing: Systems with queries that they did not answer.
     """
 
     measure: str
@@ -70,10 +73,10 @@ class ScoreMatrix:
             )
         for what, names in ((self.unit, self.queries), ("system", self.systems)):
             if not names:
-                raise InputError(f"{where}: expected at least one {what} with scores, found none")
+                raise InputError(f"{where}: no {what} has scores")
             if len(set(names)) < len(names):
                 twice = next(name for i, name in enumerate(names) if name in names[:i])
-                raise InputError(f"{where}: expected every {what} once, found '{printable(twice)}' twice")
+                raise InputError(f"{where}: duplicate {what} '{printable(twice)}'")
         if not np.isfinite(self.values).all():
             query, system = np.argwhere(~np.isfinite(self.values))[0].tolist()
             raise InputError(
@@ -102,9 +105,9 @@ class ScoreMatrix:
         unit: str = "query",
         **others: Any,
     ) -> ScoreMatrix:
-        """A matrix from each system's scores, by query id or in the order of ``queries``; None is no score.
+        """Make a matrix from each system's scores, by query ID or in the order of ``queries``; None is no score.
 
-        It has the queries for which every system has a score. ``others`` are further fields.
+        Only queries with a score of every system are kept. ``others`` are further fields.
 
         >>> matrix = ScoreMatrix.of("RR", {"bm25": {"q1": 1, "q2": 0.5}, "dense": {"q2": 0.25, "q1": 1, "q3": 1}})
         >>> matrix.queries, matrix.values.tolist(), matrix.left_out
@@ -120,7 +123,7 @@ class ScoreMatrix:
                 names, others = numbered(len(values)), {**others, "is_numbered": True}
             if len(values) != len(names):
                 raise UsageError(
-                    f"{source or measure}: expected {count_of(len(names), 'score')} of system '{printable(system)}', "
+                    f"{source or measure}: expected {count_of(len(names), 'score')} for system '{printable(system)}', "
                     f"found {len(values):,}"
                 )
             by_id[system] = dict(zip(names, values, strict=True))
@@ -132,8 +135,8 @@ class ScoreMatrix:
             (left_out if any(value is None or math.isnan(value) for value in found) else complete).append(query)
         if union and not complete:
             raise InputError(
-                f"{source or measure}: expected a {unit} for which every system has a score, found none",
-                f"are the {unit} ids of all systems the same?",
+                f"{source or measure}: no {unit} has a score of every system",
+                f"check that all systems use the same {unit} IDs",
             )
         table = np.array([[by_query[query] for by_query in by_id.values()] for query in complete], np.float64)
         return cls(
@@ -150,7 +153,7 @@ class ScoreMatrix:
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> ScoreMatrix:
-        """The scores of several runs after the policy; what it leaves out for one system is left out for all.
+        """Collect the scores of several runs under the policy; a query left out for one system is left out for all.
 
         >>> from gainful import evaluate
         >>> runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
@@ -175,12 +178,12 @@ class ScoreMatrix:
         better: Better | None = None,
         queries: Iterable[str] | None = None,
     ) -> ScoreMatrix:
-        """The one matrix of a file (or that of the measure named): CSV, TSV, or JSON lines of ``eval --by-query``.
+        """Read the only matrix of a file (or that of ``measure``): CSV, TSV, or JSON lines of ``eval --by-query``.
 
-        ``rows`` says whether rows of a table are ``queries`` or ``systems``; without it, ids decide: those of
-        ``queries`` if given, or that only one side's are numbers. A table without ids of its rows has queries there.
+        ``rows`` is ``queries`` or ``systems``; by default it is inferred from IDs: ``queries``, if given, or a side
+        whose names are all numbers. A table without row names has queries as rows.
         """
-        from gainful.evaluation.score_files import read_files  # runs that are scored need no reader of scores
+        from gainful.evaluation.score_files import read_files  # not needed to score runs
 
         found = read_files(
             [source],
@@ -191,35 +194,33 @@ class ScoreMatrix:
         )
         first, *others = found.values()
         if others:
-            raise UsageError(
-                f"{first.source}: expected the name of one measure, found none", f"measure is one of {', '.join(found)}"
-            )
+            raise UsageError(f"{first.source}: several measures", f"set measure to one of {', '.join(found)}")
         return cls.of_file(first, better)
 
     @classmethod
     def of_file(cls, file: FileScores, better: Better | None = None) -> ScoreMatrix:
-        """The scores of files that have been read."""
+        """Make the matrix of scores read from files."""
         how: dict[str, Any] = {"is_numbered": file.is_numbered, "reading": file.reading, "missing": file.missing}
         return cls.of(file.measure, file.scores, better=better, source=file.source, **how)
 
     @property
     def origin(self) -> str:
-        """What messages call it: its source if it has one."""
+        """The name in messages: the source, or else the measure."""
         return self.source or self.measure
 
     def place(self, system: str) -> int:
-        """The column of a system."""
+        """Return the column index of a system."""
         if system not in self.systems:
             raise UsageError(f"unknown system '{printable(system)}'", nearest(system, self.systems))
         return self.systems.index(system)
 
     def column(self, system: str) -> Floats:
-        """The scores of a system, in the order of the queries."""
+        """Return a system's scores, in the order of the queries."""
         return self.values[:, self.place(system)]
 
     @cached_property
     def means(self) -> Floats:
-        """The mean of each system, correctly rounded; with weights the weighted one."""
+        """The mean (or weighted mean) of each system, correctly rounded."""
         weights, columns = self.weights, self.values.T
         means = np.array(
             [math.fsum(each) / each.size if weights is None else weighted_mean(each, weights) for each in columns]
@@ -229,30 +230,30 @@ class ScoreMatrix:
 
     @cached_property
     def weights(self) -> Floats | None:
-        """What each query counts in means, 1 on average; None where all count alike."""
+        """The weight of each query, 1 on average; None if all are equal."""
         weights = None if self.about is None else self.about.weights_of(self.queries)
         return None if weights is None or weights.min() == weights.max() else weights
 
     @cached_property
     def unanswered(self) -> Mapping[str, int]:
-        """How many of the queries each system did not answer, where there are some: their scores stand for nothing."""
+        """The number of unanswered queries, for systems that have any."""
         known = set(self.queries)
         counts = Counter(system for system, query in self.missing if query in known)
         return {system: counts[system] for system in self.systems if counts[system]}
 
     @cached_property
     def farthest(self) -> float:
-        """How far apart two scores can be."""
+        """The largest possible difference between two scores."""
         return farthest_apart(self.measure, self.bounds, self.means)
 
     @property
     def best_first(self) -> list[str]:
-        """The systems by their means."""
+        """The systems ordered by mean, best first."""
         downward = -self.means if self.better == "higher" else self.means
         return [self.systems[i] for i in downward.argsort(kind="stable").tolist()]
 
     def times_weights(self) -> ScoreMatrix:
-        """Every score times its query's weight: their plain means are the weighted ones."""
+        """Multiply every score by its query's weight: plain means are then the weighted means."""
         if self.weights is None:
             return self
         counts, worth = self.weights[:, np.newaxis], effective_number(self.weights)
@@ -260,7 +261,7 @@ class ScoreMatrix:
         return replace(self, values=self.values * counts, about=None, bounds=None, worth=worth, repeats=repeats)
 
     def with_repeats(self, runs_of: Mapping[str, Sequence[str]]) -> ScoreMatrix:
-        """The matrix of systems that have several runs, which are the systems of this one: the means of their scores.
+        """Average the runs of each system; the systems of this matrix are the runs.
 
         >>> ScoreMatrix.of("RR", {"a1": [1, 0.5], "a2": [0.5, 0], "b": [1, 0]}).with_repeats(
         ...     {"a": ["a1", "a2"], "b": ["b"]}).values.tolist()
@@ -269,13 +270,13 @@ class ScoreMatrix:
         runs = {name: self.values[:, [self.place(run) for run in each]] for name, each in runs_of.items()}
         means = [[math.fsum(row) / len(row) for row in each.tolist()] for each in runs.values()]
         repeats = {name: each for name, each in runs.items() if each.shape[1] > 1}
-        # A system did not answer what none of its runs did; what some did not is in their notices.
+        # A query is missing if no run of the system answers it; notices report the others.
         lacking = Counter((name, q) for name, each in runs_of.items() for run, q in self.missing if run in each)
         missing = frozenset(pair for pair, number in lacking.items() if number == len(runs_of[pair[0]]))
         return replace(self, systems=tuple(runs), values=np.array(means).T, repeats=repeats, missing=missing)
 
     def chosen(self, about: Queries) -> ScoreMatrix:
-        """The same with what is known of the queries: on those that are taken, each with its weight."""
+        """Return the matrix on the selected queries, with their attributes and weights."""
         about.check(self.queries)
         kept = about.kept(self.queries)
         queries = None if kept is None else [query for query, keep in zip(self.queries, kept, strict=True) if keep]
@@ -283,7 +284,7 @@ class ScoreMatrix:
         return replace(self.select(queries=queries), about=about, reading=reading)
 
     def select(self, systems: Sequence[str] | None = None, queries: Iterable[str] | None = None) -> ScoreMatrix:
-        """Some systems, in the order given, on some queries."""
+        """Select systems, in the order given, and queries."""
         columns = [self.place(system) for system in (self.systems if systems is None else systems)]
         wanted = set(self.queries if queries is None else queries)
         unknown = sorted(wanted.difference(self.queries))
@@ -300,7 +301,7 @@ class ScoreMatrix:
 
 
 def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
-    """The matrices on the systems and queries that all of them have, by id, in the order of the first.
+    """Restrict matrices to their common systems and queries, by ID, in the order of the first.
 
     >>> one = ScoreMatrix.of("P@5", {"a": {"q1": 1, "q2": 0}, "b": {"q1": 0, "q2": 0}})
     >>> other = ScoreMatrix.of("RR", {"b": {"q2": 0.5}, "a": {"q2": 1}})
@@ -314,19 +315,18 @@ def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
         if first.is_numbered != other.is_numbered:
             with_ids, without = (other, first) if first.is_numbered else (first, other)
             raise InputError(
-                f"{without.origin}: expected query ids as {with_ids.origin} has, found none: "
-                "scores are never paired by their place"
+                f"{without.origin}: no query IDs to match with {with_ids.origin}: scores are never paired by position"
             )
         if first.is_numbered and len(first.queries) != len(other.queries):
             raise InputError(
-                f"{other.origin}: expected {len(first.queries):,} rows as in {first.origin}, "
-                f"found {len(other.queries):,}: without query ids only the same rows can be paired"
+                f"{other.origin}: {len(other.queries):,} rows, but {first.origin} has {len(first.queries):,}; without "
+                "query IDs, rows are paired by position only if their numbers are equal"
             )
     systems = reduce(set.intersection, (set(matrix.systems) for matrix in matrices))
     queries = reduce(set.intersection, (set(matrix.queries) for matrix in matrices))
     for what, common in (("systems", systems), ("queries", queries)):
         if not common:
-            raise InputError(f"scores: expected {what} that all measures have, found none")
+            raise InputError(f"scores: the measures have no {what} in common")
     in_order = [system for system in first.systems if system in systems]
     return [
         replace(
@@ -338,23 +338,23 @@ def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
 
 
 def checked_measure(evaluations: Mapping[str, Evaluation], measure: str | Measure) -> Measure:
-    """A measure of evaluations, of which there has to be one, whose mean orders systems."""
+    """Return the evaluated measure; raise UsageError if its mean cannot order systems."""
     if not evaluations:
-        raise UsageError("evaluations: expected at least one, found none")
+        raise UsageError("evaluations: none were given")
     found = next(iter(evaluations.values()))._measure(measure)
     if found.better == "neither":
-        raise UsageError(f"{found}: expected a measure that can order systems, found one without a better side")
+        raise UsageError(f"{found} cannot order systems, because neither direction is better")
     found.require_scores()
     if found.aggregate == "geometric":
         raise UsageError(
-            f"{found}: expected a measure whose scores are averaged, found one with a geometric mean",
-            "its arithmetic form has the same scores by query, such as AP for GMAP",
+            f"{found} cannot be compared by its mean, because it is a geometric mean",
+            "use its arithmetic form, such as AP for GMAP, which has the same per-query scores",
         )
     return found
 
 
 def better_of(measure: str) -> Better:
-    """Which direction is better by a measure's name: what the catalogue says, else higher.
+    """Return which direction is better for a named measure: from the catalogue, else higher.
 
     >>> better_of("nDCG@10"), better_of("ndcg_at_20")
     ('higher', 'higher')
@@ -366,12 +366,12 @@ def better_of(measure: str) -> Better:
     except UsageError:
         return "higher"
     if found == "neither":
-        raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
+        raise UsageError(f"{measure} cannot order systems, because neither direction is better")
     return found
 
 
 def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
-    """Between which values the scores lie, by the measure that made them or by its name; both have to be finite.
+    """Return the bounds of the scores, from the measure or its name; raise UsageError unless both are finite.
 
     >>> bounds_of(ScoreMatrix.of("nDCG@10", {"a": [0.5]}))
     (0.0, 1.0)
@@ -384,21 +384,19 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
             bounds = parse(matrix.measure).bounds
         except UsageError:
             raise UsageError(
-                f"{matrix.origin}: expected scores of a measure whose least and largest value are known, "
-                f"found '{printable(matrix.measure)}'",
-                "-m says what a table of scores is of, such as -m nDCG@20",
+                f"{matrix.origin}: the bounds of '{printable(matrix.measure)}' are unknown",
+                "-m names the measure of a table of scores, such as -m nDCG@20",
             ) from None
     if not all(map(math.isfinite, bounds)):
         raise UsageError(
-            f"{matrix.measure}: expected a measure with a least and a largest value, found one without",
-            "nDCG, AP, RR, P and many others have 0 and 1",
+            f"{matrix.measure}: scores have no finite bounds", "choose a bounded measure, such as nDCG, AP, RR or P"
         )
     return bounds
 
 
 def farthest_apart(measure: str, bounds: tuple[float, float] | None, means: Sequence[float] | Floats) -> float:
-    """How far apart two scores can be, by their bounds or else their measure's name; without limit where that is not
-    known, or means show that scores are on another scale.
+    """Return the largest possible difference between scores, from bounds or the measure's name; infinite if unknown, or
+    if means show that scores are on another scale.
 
     >>> [farthest_apart(name, None, means) for name, means in (("AP", [0.3]), ("AP", [30.0]), ("my own", [0.3]))]
     [1.0, inf, inf]
@@ -412,18 +410,18 @@ def farthest_apart(measure: str, bounds: tuple[float, float] | None, means: Sequ
 
 
 def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
-    """How files were understood, and which queries take no part."""
+    """Return notes on how files were interpreted and which queries were left out."""
     lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
     for measure, matrix in matrices.items():
         if matrix.left_out:
             queries = units(len(matrix.left_out), matrix.unit)
             shown = some_of(matrix.left_out)
-            lines.append(f"{measure}: {queries} without a score of every system, left out for all: {shown}")
+            lines.append(f"{measure}: {queries} without a score of every system, left out: {shown}")
     return list(dict.fromkeys(lines))
 
 
 def upward(matrix: ScoreMatrix) -> Floats:
-    """Its values, turned round where lower is better, so that higher always is.
+    """Return the scores, negated if lower is better.
 
     >>> upward(ScoreMatrix.of("rank", {"a": [3.0], "b": [1.0]}, better="lower")).tolist()
     [[-3.0, -1.0]]

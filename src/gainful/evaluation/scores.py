@@ -1,7 +1,7 @@
-"""Scores by measure with their provenance: the one form from which systems are compared, planned for and ranked.
+"""Scores by measure with their provenance, the common input of comparison, power analysis and stability.
 
-A session may be one system's own, as in a study with users, or all systems may have answered the same ones:
-:class:`SessionScores` decides whether anything is paired.
+Sessions may belong to one system each, as in a user study, or be answered by all systems; :class:`SessionScores`
+decides whether scores are paired.
 """
 
 from __future__ import annotations
@@ -16,14 +16,7 @@ import numpy as np
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import QUERIES, chosen_measures
-from gainful.evaluation.score_matrix import (
-    Better,
-    ScoreMatrix,
-    aligned,
-    better_of,
-    checked_measure,
-    matrix_notices,
-)
+from gainful.evaluation.score_matrix import Better, ScoreMatrix, aligned, better_of, checked_measure, matrix_notices
 from gainful.frozen import dataclass, field, replace
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Floats
@@ -36,7 +29,7 @@ from gainful.render import Page, Showable
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
 
-#: Anything that has scores: evaluations by name, matrices by measure, several matrices of one measure each, or one.
+#: Evaluations by name, matrices by measure, several matrices of one measure each, or a single matrix.
 ScoresLike: TypeAlias = (
     "Scores | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation] | Iterable[ScoreMatrix] | ScoreMatrix"
 )
@@ -44,11 +37,13 @@ ScoresLike: TypeAlias = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionScores:
-    """Scores by system and session, and what is known of sessions: ``factors`` (topic, user) by system and session.
+    """Scores by system and session, with facts about sessions.
 
-    ``missing`` are scores of judged sessions that a system does not have: where sessions are paired they count against
-    it, where they are not nobody knows whose they would have been. ``asked`` are the queries of sessions that were cut
-    from logs: their ids say the same only where these do.
+    Attributes:
+        factors: Topics and users, by system and session.
+        missing: Scores of judged sessions that a system lacks. They count against the system only if sessions are
+            paired.
+        asked: The queries of sessions cut from logs, whose made-up IDs match only if the queries do.
 
     >>> scores = SessionScores("nsDCG@10", "higher", {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0}})
     >>> scores.pairing, scores.values("old").tolist()
@@ -68,7 +63,7 @@ class SessionScores:
     def __post_init__(self) -> None:
         for system, values in self.scores.items():
             if not values:
-                raise InputError(f"{self.origin}: expected sessions of '{printable(system)}' with a score, found none")
+                raise InputError(f"{self.origin}: no session of '{printable(system)}' has a score")
 
     def __repr__(self) -> str:
         sessions = ", ".join(f"{printable(name)} {len(each)}" for name, each in self.scores.items())
@@ -84,7 +79,7 @@ class SessionScores:
         source: str = "",
         missing: Iterable[tuple[str, str]] = (),
     ) -> SessionScores:
-        """Scores in byte order of their sessions; those without a value are left out, and named."""
+        """Order scores by session ID; drop and name sessions without a value."""
         absent = set(missing)
         known: dict[str, dict[str, float]] = {system: {} for system in scores}
         unanswered: dict[str, dict[str, float]] = {system: {} for system in scores}
@@ -102,7 +97,7 @@ class SessionScores:
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> SessionScores:
-        """What :func:`gainful.evaluate_sessions` found, after the policy."""
+        """Collect the results of :func:`gainful.evaluate_sessions` under the policy."""
         found = checked_measure(evaluations, measure)
         factors: dict[str, dict[tuple[str, str], str]] = {}
         for system, evaluation in evaluations.items():
@@ -116,7 +111,7 @@ class SessionScores:
 
     @property
     def origin(self) -> str:
-        """What messages call it: its source if it has one."""
+        """The name in messages: the source, or else the measure."""
         return self.source or self.measure
 
     @property
@@ -125,35 +120,35 @@ class SessionScores:
 
     @property
     def best_first(self) -> list[str]:
-        """The systems by their means."""
+        """The systems ordered by mean, best first."""
         return sorted(self.systems, key=self.mean, reverse=self.better == "higher")
 
     def values(self, system: str) -> Floats:
-        """A system's scores, in byte order of their sessions."""
+        """Return a system's scores, in byte order of session IDs."""
         return np.array(list(self.scores[system].values()), np.float64)
 
     def mean(self, system: str) -> float:
-        """The mean of a system's scores, correctly rounded."""
+        """Return the mean of a system's scores, correctly rounded."""
         return math.fsum(self.scores[system].values()) / len(self.scores[system])
 
     def factor(self, name: str, system: str) -> list[str | None]:
-        """The topic or user of each of a system's sessions."""
+        """Return the topic or user of each of a system's sessions."""
         known = self.factors.get(name, {})
         return [known.get((system, session)) for session in self.scores[system]]
 
     def levels(self, name: str, system: str) -> int:
-        """How many topics or users a system's sessions have."""
+        """Return the number of distinct topics or users of a system's sessions."""
         return len({*self.factor(name, system)} - {None})
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """The sessions that all systems have."""
+        """The sessions that all systems share."""
         first, *others = (frozenset(each) for each in self.scores.values())
         return first.intersection(*others)
 
     @property
     def pairing(self) -> Literal["all", "some", "none"]:
-        """Whether systems have the same sessions: most of them, some, or none that is under two systems."""
+        """Whether systems share most sessions, some, or none."""
         every = [session for each in self.scores.values() for session in each]
         if len(set(every)) == len(every) or self._difference(QUERIES, self.asked):
             return "none"
@@ -161,12 +156,12 @@ class SessionScores:
 
     @cached_property
     def conflict(self) -> str | None:
-        """What shows that ids which systems share are not of the same sessions: topics, users or queries differ."""
+        """Evidence that a shared session ID belongs to different sessions: topics, users or queries differ."""
         differ = (self._difference(name, known) for name, known in [*self.factors.items(), (QUERIES, self.asked)])
         return next(filter(None, differ), None)
 
     def _difference(self, name: str, known: Mapping[tuple[str, str], str]) -> str | None:
-        """The first session of which systems know something different."""
+        """Describe the first session for which systems disagree."""
         seen: dict[str, tuple[str, str]] = {}
         for system in self.systems:
             for session in self.scores[system]:
@@ -182,16 +177,16 @@ class SessionScores:
         return None
 
     def matrix(self) -> ScoreMatrix:
-        """The scores of the sessions that all systems have; refuses ids that are not of the same sessions."""
+        """Return the scores of the shared sessions; raise InputError if shared IDs belong to different sessions."""
         if self.conflict is not None:
             raise InputError(
-                f"{self.origin}: systems share ids of sessions that are not the same: found {self.conflict}",
-                "give each system's sessions ids of their own, or gainful compare --test labels, which needs no pairs",
+                f"{self.origin}: systems use the same IDs for different sessions: {self.conflict}",
+                "use distinct session IDs, or gainful compare --test labels, which needs no pairs",
             )
         if not self.common:
             raise InputError(
-                f"{self.origin}: expected sessions that all systems have, found none: each system has its own",
-                "gainful compare compares such systems, by tests that need no pairs",
+                f"{self.origin}: no session is shared by all systems",
+                "use gainful compare, which has tests for unpaired sessions",
             )
         scores: dict[str, dict[str, float | None]] = {
             name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
@@ -202,7 +197,7 @@ class SessionScores:
         return ScoreMatrix.of(self.measure, scores, better=self.better, source=self.source, **how)
 
     def notices(self) -> list[str]:
-        """Which sessions take no part."""
+        """Return notices of sessions that were left out."""
         return [
             f"{self.measure}: {units(len(sessions), 'session')} of {printable(system, 80)} without a score, left out: "
             f"{some_of(sessions)}"
@@ -214,22 +209,22 @@ class SessionScores:
 def scores_of_sessions(
     evaluations: Mapping[str, Evaluation], measures: Sequence[str | Measure] | None = None
 ) -> dict[str, SessionScores]:
-    """By measure what was found of sessions: the measures named, or all that order systems by their means."""
+    """Return session scores by measure: the named measures, or all whose means order systems."""
     first = next(iter(evaluations.values()))
     wanted = measures or [each for each in first.measures if each.better != "neither"]
     if not wanted:
-        raise UsageError("measures: expected one whose mean orders systems, found none")
+        raise UsageError("measures: none has a mean that orders systems")
     return {str(measure): SessionScores.from_evaluations(evaluations, measure) for measure in wanted}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
-    """Scores of several systems by measure, the first measure being the primary one.
+    """Scores of several systems by measure; the first measure is the primary one.
 
     Attributes:
         queries: A matrix per measure; empty for scores of sessions.
-        sessions: The scores of sessions per measure, which may or may not be paired.
-        evaluations: What the scores were computed by, if they were; conventions come from it.
+        sessions: The scores of sessions per measure, paired or not.
+        evaluations: The evaluations that produced the scores, if any; the source of conventions.
         files: The files that were read.
         notices: Everything legal but suspicious, one line each.
     """
@@ -245,7 +240,7 @@ class Scores:
 
     @classmethod
     def of(cls, given: ScoresLike, measures: Sequence[str | Measure] | None = None) -> Scores:
-        """The scores of whatever has some, by all of its measures that order systems or by those named.
+        """Convert anything with scores, by all measures that order systems or by those named.
 
         >>> Scores.of([ScoreMatrix.of("RR", {"old": [0.5], "new": [1.0]})])
         <Scores by RR: old, new>
@@ -271,9 +266,9 @@ class Scores:
             if len(found) < len(matrices):
                 names = [matrix.measure for matrix in matrices]
                 twice = next(name for name in names if names.count(name) > 1)
-                raise UsageError(f"scores: two matrices are by '{printable(twice)}'", "a dict gives names")
+                raise UsageError(f"scores: duplicate measure '{printable(twice)}'", "a dict gives names")
         if not found:
-            raise UsageError("scores: expected at least one matrix, found none")
+            raise UsageError("scores: no matrices")
         if measures is not None:
             found = {name: found[name] for name in chosen_measures(list(map(str, measures)), list(found))}
         return cls(found, notices=tuple(matrix_notices(found)))
@@ -287,7 +282,7 @@ class Scores:
             return cls(sessions=sessions, evaluations=evaluations, notices=lines)
         chosen = [each for each in first.measures if each.orders_by_mean] if measures is None else measures
         if not chosen:
-            raise UsageError("measures: expected one whose mean orders systems, found none")
+            raise UsageError("measures: none has a mean that orders systems")
         matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in chosen}
         return cls(matrices, evaluations=evaluations, notices=tuple(matrix_notices(matrices)))
 
@@ -300,12 +295,12 @@ class Scores:
         better: Better | None = None,
         queries: Queries | None = None,
     ) -> Scores:
-        """Existing scores from files: what ``eval --by-query`` or ``sessions --by-session`` writes, or tables.
+        """Read existing scores from the output of ``eval --by-query`` or ``sessions --by-session``, or from tables.
 
-        A table has queries and systems; ``rows`` says which of them its rows are, ``better`` which values are better.
+        Tables have queries and systems; ``rows`` is the kind of their rows, ``better`` the better direction.
         """
         if not files:
-            raise UsageError("scores: expected at least one file, found none")
+            raise UsageError("scores: no files")
         texts = [open_source(file) for file in files]
         from gainful.evaluation.score_files import read_files
 
@@ -313,9 +308,9 @@ class Scores:
         names = tuple(text.name for text in texts)
         if next(iter(found.values())).unit == "session":
             if rows is not None:
-                raise UsageError("rows: has no meaning with scores of sessions")
+                raise UsageError("rows cannot be used with session scores")
             if queries is not None:
-                raise UsageError("queries: has no meaning with sessions")
+                raise UsageError("queries cannot be used with sessions")
             sessions = {
                 name: SessionScores.of(name, each.scores, better, each.factors, each.source, each.missing)
                 for name, each in found.items()
@@ -339,12 +334,12 @@ class Scores:
 
     @property
     def unit(self) -> str:
-        """What scores are of: query or session."""
+        """The unit of scores: query or session."""
         return "session" if self.sessions else next((each.unit for each in self.queries.values()), "query")
 
     @cached_property
     def matrices(self) -> Mapping[str, ScoreMatrix]:
-        """A matrix per measure; of sessions those that all systems have, which must be the same sessions."""
+        """A matrix per measure; for sessions, of the sessions that all systems share."""
         if not self.sessions:
             return self.queries
         return {name: each.matrix() for name, each in self.sessions.items()}
@@ -355,7 +350,7 @@ class Scores:
         return any(matrix.repeats for matrix in self.queries.values())
 
     def with_repeats(self, runs_of: Mapping[str, Sequence[str]]) -> Scores:
-        """The scores of systems, whose runs these are scores of; of a system's evaluations the first stays."""
+        """Average the runs of each system; the evaluation of the first run is kept."""
         if all(len(names) == 1 for names in runs_of.values()):
             return self
         queries = {name: matrix.with_repeats(runs_of) for name, matrix in self.queries.items()}
@@ -364,11 +359,11 @@ class Scores:
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The notes that say by which conventions scores were computed; none of scores from files."""
+        """The notes on conventions; empty for scores from files."""
         if not self.evaluations:
             return ()
         first = next(iter(self.evaluations.values()))
-        if first.unit == "session":  # of which systems may have more or fewer
+        if first.unit == "session":  # systems may have different numbers of sessions
             from gainful.evaluation.evaluation_page import conventions_of
 
             return tuple(conventions_of(self.evaluations.items()))
@@ -383,9 +378,9 @@ class Scores:
         return {**found, "sources": list(self.files)} if self.files else found
 
     def chosen(self, queries: Queries) -> Scores:
-        """The scores on some queries, with what is known of them."""
+        """Return the scores of the selected queries, with their attributes and weights."""
         if self.sessions:
-            raise UsageError("queries: has no meaning with sessions")
+            raise UsageError("queries cannot be used with sessions")
         if self.evaluations and not self.has_repeats:
             part = {name: each.chosen(queries) for name, each in self.evaluations.items()}
             found = Scores._of_evaluations(part, list(self.queries))
@@ -395,12 +390,12 @@ class Scores:
         return replace(found, files=self.files)
 
     def on_common(self) -> Scores:
-        """The scores on the systems and queries that all measures have, with a notice of what is left out.
+        """Restrict the scores to the systems and queries that all measures have, with a notice on the rest.
 
         >>> one = ScoreMatrix.of("P@5", {"a": {"q1": 1, "q2": 0}, "b": {"q1": 0, "q2": 0}})
         >>> both = Scores.of([one, ScoreMatrix.of("RR", {"b": {"q2": 0.5}, "a": {"q2": 1}})]).on_common()
         >>> both.matrices["RR"].systems, both.matrices["P@5"].queries, both.notices
-        (('a', 'b'), ('q2',), ('1 query that not all measures score, left out: q1',))
+        (('a', 'b'), ('q2',), ('1 query not scored by all measures, left out: q1',))
         """
         matrices = self.matrices
         common = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
@@ -413,12 +408,12 @@ class Scores:
             lost = sorted({name for each in names for name in each}.difference(kept))
             if lost:
                 shown = some_of(lost)
-                lines.append(f"{count_of(len(lost), singular, plural)} that not all measures score, left out: {shown}")
+                lines.append(f"{count_of(len(lost), singular, plural)} not scored by all measures, left out: {shown}")
         return replace(self, queries=common, sessions={}, notices=tuple(lines))
 
 
 def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: int = 2) -> None:
-    """Refuse scores that have too few queries or systems."""
+    """Raise InputError if there are too few queries or systems."""
     first = matrices[0]
     for least, found, one, several in (
         (systems, len(first.systems), "system", "systems"),
@@ -427,13 +422,13 @@ def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: in
         if found < least:
             raise InputError(
                 f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}",
-                "one system alone has no order" if one == "system" else None,
+                "a single system cannot be ordered" if one == "system" else None,
             )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreReport(Showable):
-    """What was found from scores, as something to show."""
+    """Base class of results computed from scores."""
 
     scores: Scores
 
@@ -454,11 +449,11 @@ class ScoreReport(Showable):
 
     @property
     def unit(self) -> str:
-        """What scores are of: query or session."""
+        """The unit of scores: query or session."""
         return self.scores.unit
 
     def page_of(
         self, command: str, parts: Iterable[Table | Chart | Detail | str], header: Mapping[str, object]
     ) -> Page:
-        """A page with the conventions and the provenance of the scores."""
+        """Make a page with the conventions and provenance of the scores."""
         return Page(command, tuple(parts), self.scores.conventions, {**header, **self.scores.header})

@@ -44,7 +44,7 @@ __all__ = ["DEMO_SYSTEMS", "Collection", "System", "simulate"]
 Judgments: TypeAlias = dict[str, dict[str, int]]
 Run: TypeAlias = dict[str, dict[str, float]]
 
-#: Expected relevant documents of the easiest and of the hardest query.
+#: Expected relevant documents of the easiest and the hardest query.
 MOST_RELEVANT, FEWEST_RELEVANT = 60.0, 10.0
 #: The factor on every system's quality for the easiest and for the hardest query. The mean is 1, so that quality is the
 #: value at medium difficulty.
@@ -158,13 +158,13 @@ def simulate(
     judged_share: float = 0.9,
     seed: int = 0,
 ) -> Collection:
-    """Draw a collection from the model that the module describes.
+    """Draw a collection from the model described in this module.
 
     Every system ranks its best ``depth`` of the ``documents`` documents for each query; grades run from 0 to
     ``levels - 1``; every judged document is among the first ``pool_depth`` of at least one system. The draws of a query
-    depend on the seed and on the query's number, those of a system also on its name (and its family's), and on nothing
-    else: more queries extend fewer, and a system that is added leaves the runs of the others as they were. A query may
-    end up without any relevant judged document, as in practice.
+    depend only on the seed and the query's number; those of a system also on its name and its family. Adding queries or
+    systems therefore leaves existing runs unchanged. A query may end up without relevant judged documents, as in
+    practice.
 
     >>> collection = simulate(queries=3, documents=300, depth=20, pool_depth=10, levels=2, seed=7)
     >>> list(collection.qrels)
@@ -186,10 +186,10 @@ def simulate(
         raise UsageError(f"judged_share: expected a number > 0 and <= 1, found {judged_share!r}")
     names = [system.name for system in systems]
     if not names:
-        raise UsageError("systems: expected at least one system, found none")
+        raise UsageError("systems: at least one is needed")
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise UsageError(f"systems: expected distinct names, found more than one {', '.join(repeated)}")
+        raise UsageError(f"systems: duplicate names: {', '.join(repeated)}")
 
     ids = [f"d{number:06d}" for number in range(1, documents + 1)]
     collection = Collection(qrels={}, runs={system.name: {} for system in systems})

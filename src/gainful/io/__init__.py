@@ -1,1 +1,1 @@
-"""Bytes to columns and back. No science here."""
+"""Reading and writing of bytes, rows and columns; no evaluation."""

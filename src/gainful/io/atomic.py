@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic output: files are replaced completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _TEMPORARY = re.compile(r"\..*\.[0-9a-f]{12}\.gainful\.tmp")
 
 @contextlib.contextmanager
 def atomic_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """A text to write to that replaces the file when the block ends; if it fails or is interrupted, nothing changes.
+    """Open a text for writing that replaces the file when the block ends; on failure or interruption nothing changes.
 
-    A link's target is replaced, not the link; an existing file keeps its permissions. What is not a file (a pipe, a
-    terminal) is written directly. A name that ends in .gz is compressed. Text is UTF-8, and ids that are not are
-    written as the bytes they were.
+    The target of a link is replaced, not the link; an existing file keeps its permissions. Pipes and terminals are
+    written directly. A name that ends in .gz is compressed. Text is UTF-8, and IDs that are not valid UTF-8 keep their
+    bytes.
     """
     with _file(os.fspath(path)) as file, _text(file, os.fspath(path)) as out:
         yield out
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replaces a file by these bytes, whole or not at all, in the way of :func:`atomic_output`."""
+    """Replace the content of a file, like :func:`atomic_output`."""
     with _file(os.fspath(path)) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
 def _file(name: str) -> Iterator[IO[bytes]]:
-    # /dev/stdout may be a file, but one that somebody else has opened and is writing to.
+    # /dev/stdout may be a regular file that the parent process has opened.
     is_special = os.path.abspath(name).startswith(("/dev/", "/proc/"))
     is_special = is_special or (os.path.exists(name) and not os.path.isfile(name))
     try:
@@ -68,12 +68,12 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
         while True:
             temporary = os.path.join(directory, f".{name[:40]}.{os.urandom(6).hex()}.gainful.tmp")
             unfinished.add(temporary)
-            # Unlike the standard library's temporary files, a new file gets the permissions that the umask gives.
+            # Unlike with the tempfile module, permissions follow the umask.
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             is_locked = _lock(descriptor, waits=True)
             if os.path.exists(temporary):
                 break
-            os.close(descriptor)  # another process took it for abandoned before it was locked
+            os.close(descriptor)  # another process removed it as abandoned before it was locked
         lock = os.dup(descriptor) if is_locked else -1
         with open(descriptor, "wb") as file:
             yield file
@@ -84,7 +84,7 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
         os.replace(temporary, target)
     finally:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)  # it has its final name already, unless something failed
+            os.unlink(temporary)  # exists only after a failure
         unfinished.discard(temporary)
         if lock >= 0:
             os.close(lock)
@@ -102,7 +102,7 @@ def _lock(descriptor: int, *, waits: bool) -> bool:
 
 
 def _remove_abandoned(directory: str) -> None:
-    """Remove the temporary files of processes that were killed: nobody holds their locks."""
+    """Remove the temporary files of killed processes, which hold no lock."""
     with contextlib.suppress(OSError):
         for path in [os.path.join(directory, each) for each in os.listdir(directory) if _TEMPORARY.fullmatch(each)]:
             with contextlib.suppress(OSError), open(path, "rb") as file:
@@ -112,7 +112,7 @@ def _remove_abandoned(directory: str) -> None:
 
 @contextlib.contextmanager
 def _text(file: IO[bytes], name: str) -> Iterator[TextIO]:
-    """UTF-8 with LF line ends, compressed if the name says so, always with the same bytes for the same text."""
+    """Write UTF-8 with LF line ends, compressed if the name ends in .gz; equal text always gives equal bytes."""
     if name.lower().endswith(".gz"):
         import gzip
 

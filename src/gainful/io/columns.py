@@ -1,4 +1,4 @@
-"""What columns and keys mean: the names that each role is known by, in headers, frames and JSON objects."""
+"""Meanings of columns and keys: the names of each role in headers, frames and JSON objects."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 from gainful.errors import InputError, UsageError, option
 from gainful.notation import NUMBER, choose, nearest, some_of
 
-#: The names that each role is known by. Tiers of names stand between blanks, best first: an id beats a column that may
-#: hold the query's text. Names are compared without case, blanks, ``_`` and ``-``; ``<judged>`` and the like stand for
-#: any of the words below.
+#: The names of each role, in tiers of blank-separated names, best first: an ID beats a column that may hold the query's
+#: text. Names are compared without case, blanks, ``_`` and ``-``; ``_WORDS`` lists the words of placeholders.
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
 _THING = "doc document chunk passage item context product article"
 _WORDS = {
@@ -35,7 +34,7 @@ NAMES: Names = {
     "rank": ("rank", "position pos"),
     "subtopic": ("subtopic subtopic_id iteration",),
 }
-#: Keys and columns that hold all documents of a query, in judgments and in runs.
+#: Keys and columns that hold all documents of a query, in judgments and runs.
 LISTS: Names = {
     "judgments": (
         "judgments judgements qrels <judged> positives answer_ids answers_ids <judged>_ids <judged>_<things>",
@@ -43,25 +42,25 @@ LISTS: Names = {
     ),
     "results": ("results <found> hits ranking recommendations predictions <found>_ids <found>_<things>", "<things>"),
 }
-#: The names in runs, whose queries may be users or sessions, or have only a text.
+#: Names in runs, in which users or sessions may serve as queries, and queries may have only a text.
 LIST_NAMES: Names = {
     **NAMES,
     "query": (*NAMES["query"], "user_id user session_id session", "question question_text"),
     "document": (*NAMES["document"], *LISTS["results"], "<found>_id <found>_<thing> <found>_<thing>_id"),
 }
-#: The names in judgments.
+#: Names in judgments.
 JUDGMENT_NAMES: Names = {
     **NAMES,
     "query": (*LIST_NAMES["query"], "query_text search_term search_query"),
     "document": (*NAMES["document"], *LISTS["judgments"], "<judged>_id <judged>_<thing> <judged>_<thing>_id"),
 }
 _ID = "id _id"
-#: Beside a whole list there is but one id: the query's.
+#: Next to a list of documents, a lone ID column is the query's.
 _OF_LISTS: Names = {"query": (*NAMES["query"], _ID, *JUDGMENT_NAMES["query"][len(NAMES["query"]) :])}
-#: Columns of session tables that have all documents of a query in one cell; hits may be their number.
+#: Columns of session tables that hold all documents of a query in one cell; "hits" may also be their number.
 LISTINGS = ("results documents docs items shown ranking", "hits")
-#: The names in sessions. The role ``query`` is the query's number in its session, ``query_id`` what judgments by query
-#: call it, ``text`` what was typed. Logs have ``query`` for the text.
+#: Names in sessions. The role ``query`` is the query's number in its session, ``query_id`` its ID in judgments by
+#: query, ``text`` its text. Logs use ``query`` for the text.
 SESSION_NAMES: Names = {
     "session": ("session_id session_num", "session", "sid"),
     "query": ("qno query_number query_no query_num turn_number turn_no turn", "query interaction"),
@@ -84,40 +83,40 @@ SESSION_NAMES: Names = {
     "time": ("time timestamp ts start_time", "datetime date_time query_time", "date"),
     "event": ("event event_type event_name", "action action_type", "type"),
 }
-#: Other names of a log's system; a column is one if its values differ in the log, but not within a session.
+#: Other names of a log's system, accepted if the column's values vary in the log but not within a session.
 GUESSED_SYSTEMS = ("variant arm bucket experiment algorithm model engine run",)
-#: A line of more bytes is no header.
+#: Upper limit on the length of a header, in bytes.
 LONGEST_HEADER = 1 << 22
 #: The encoding of tables that are not UTF-8.
 WINDOWS = "cp1252"
-#: A longer line is no header whose unknown names are worth asking about.
+#: Longer lines are not treated as headers with unknown names.
 _LONGEST_UNKNOWN = 1 << 14
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
-LOOKS_LIKE_JUDGMENTS = "this looks like judgments, which come first; runs come after them"
-LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them"
-#: A log has at least one of these.
+LOOKS_LIKE_JUDGMENTS = "this looks like judgments; give judgments first, then runs"
+LOOKS_LIKE_A_RUN = "this looks like a run; give judgments first, then runs"
+#: A log has at least one of these roles.
 _LOG_NEEDED = ("time", "text", "query")
-#: A name for documents made of three: document, start and end.
+#: A column name for spans built from three columns: document, start and end.
 SPAN = re.compile(r"(.+)\[(.+):(.+)\]")
-#: Columns of distances: the smallest comes first.
+#: Names of distances, of which the smallest ranks first.
 NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}
 
-#: The names in tables of how likely the sub-topics of queries are.
+#: Names in tables of sub-topic probabilities.
 INTENT_NAMES: Names = {
     "query": NAMES["query"],
     "subtopic": (*NAMES["subtopic"], "intent intent_id intent_number"),
     "probability": ("probability prob",),
 }
-#: The roles of every side that ``--columns`` can name; titles of documents have a text.
+#: Roles that ``--columns`` accepts for each side; document titles also have a text.
 _SIDES: Mapping[str, Names] = {
     **dict.fromkeys(("qrels", "run", "exclude", "training", "items"), NAMES),
     "documents": {**NAMES, "text": ()},
     "intents": {**NAMES, **INTENT_NAMES},
     "sessions": SESSION_NAMES,
 }
-#: The sides of a command that takes judgments and runs, and of one that takes sessions.
+#: Sides of commands that take judgments and runs, and of those that take sessions.
 RUN_SIDES = ("qrels", "run", "exclude", "training", "items", "documents", "intents")
 SESSION_SIDES = ("qrels", "sessions")
 
@@ -125,10 +124,10 @@ SESSION_SIDES = ("qrels", "sessions")
 def columns_by_side(
     columns: str | Mapping[str, object] | None, sides: Sequence[str] = ("qrels", "run")
 ) -> dict[str, dict[str, str]]:
-    """The names of columns by side and role, from the text of ``--columns`` or a caller's dict.
+    """Return column names by side and role, from the text of ``--columns`` or a dict.
 
-    ``qrels.``, ``run.`` and the like before a role is for that side alone; a role without is for all sides, but where
-    there are sessions for these.
+    A prefix such as ``qrels.`` or ``run.`` limits a role to one side. Without a prefix, a role applies to sessions if
+    there are any, and otherwise to all sides.
 
     >>> columns_by_side({"query": "user", "run.score": "stars"})
     {'qrels': {'query': 'user'}, 'run': {'query': 'user', 'score': 'stars'}}
@@ -143,7 +142,7 @@ def columns_by_side(
             role, _, name = (piece.strip() for piece in part.partition("="))
             if not name:
                 listed = ", ".join(known[default[0]])
-                raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
+                raise UsageError(f"--columns: expected role=name, found '{part}'", f"roles: {listed}")
             given[role] = name
     if not isinstance(given, Mapping):
         example = f'such as {{"{next(iter(known[default[0]]))}": "the name in the header"}}'
@@ -151,7 +150,7 @@ def columns_by_side(
     found: dict[str, dict[str, str]] = {side: {} for side in sides}
     for role, called in given.items():
         of_side, dot, of_role = str(role).rpartition(".")
-        # doc is short for document, and lists are known by what they hold.
+        # "doc" is short for "document"; the names of lists also mean their documents.
         of_role = "document" if of_role in ("doc", "docs", "documents", *LISTS) else of_role
         named: Any = called if isinstance(called, str) or callable(called) else str(called)
         if isinstance(named, str) and role in ("query", "document", "doc") and len(default) > 1:
@@ -162,19 +161,19 @@ def columns_by_side(
 
 
 class OfEitherSide(str):
-    """The name of a column that judgments or runs have; the other side may be understood by itself."""
+    """The name of a column in judgments or runs; the other side may use default names."""
 
     __slots__ = ()
 
 
 class ParentColumn(str):
-    """The name of the column whose documents chunks stand for, which a run has to have."""
+    """The name of the column of parent documents, which a run of chunks must have."""
 
     __slots__ = ()
 
 
 def concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
-    """What is given, without the names that only the other side has: those that are nearly a name here are meant."""
+    """Return the given names without those that only the other side has; near misses are kept, to be reported."""
     return {
         role: name
         for role, name in given.items()
@@ -197,9 +196,8 @@ def find_roles(
     pairs_only: bool = False,
     values: Callable[[int], Iterable[object]] = _no_values,
 ) -> dict[str, int]:
-    """Which column is what. A role that judgments or runs need and that no column has is an error, which proposes the
-    columns that it may be, by some of their ``values``. ``pairs_only``: no more than queries and documents are looked
-    for.
+    """Return the column of each role. If a required role has no column, the error proposes candidates based on their
+    ``values``. ``pairs_only`` considers only queries and documents.
 
     >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
     {'query': 0, 'document': 2, 'score': 3}
@@ -213,42 +211,39 @@ def find_roles(
     if has_lists:
         found["query"] = query_of_lists(names, given, where, values)
         some = [] if found["query"] is None else list(values(found["query"]))
-        has_lists = len(set(map(str, some))) == len(some)  # a query with several rows has a document in each
+        has_lists = len(set(map(str, some))) == len(some)  # repeated queries imply one document per row
     roles = {role: column for role, column in found.items() if column is not None}
     shared = [role for role, column in roles.items() if list(roles.values()).count(column) > 1]
     if shared:
         named = names[roles[shared[0]]]
-        raise UsageError(f"{where}: expected a column for each role, found '{named}' for {' and '.join(shared)}")
+        raise UsageError(f"{where}: column '{named}' is used for {' and '.join(shared)}")
     _refuse_other_side(names, given, roles, run, where)
     value = "score" if run else "grade"
     lacking = next((role for role in ("query", "document") if role not in roles), None)
-    # Scores and grades may be missing, but then no column should be left that could hold them, unless one has lists.
+    # Scores and grades are optional only if no column is left that could hold them, or if cells hold lists.
     if lacking is None and not has_lists and not {"grade", "score", "rank"} & roles.keys() and _others(names, roles):
         lacking = value
     if run and lacking is not None and not given and is_log_header(names, given):
-        raise InputError(
-            f"{where}: expected lists by query, found what looks like a log of clicks: {', '.join(names)}",
-            "`gainful sessions` evaluates it",
-        )
+        message = f"{where}: expected one list per query, found what looks like a click log: {', '.join(names)}"
+        raise InputError(message, "use `gainful sessions`")
     if lacking is not None:
         raise _ask_for(lacking, names, roles, where, value, values)
     has_numbers = any(is_called(name, SESSION_NAMES["query"][:1]) for name in names)
-    # A session beside numbers of queries: their results must not be mixed.
+    # Sessions with query numbers: results of different queries must not be mixed.
     if run and "query" not in given and has_numbers and is_called(names[roles["query"]], SESSION_NAMES["session"]):
-        raise InputError(
-            f"{where}: expected lists by query, found sessions of several queries: {', '.join(names)}",
-            f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
-        )
+        hint = f"use `gainful sessions`, or {option('columns', {'query': 'NAME'})} for the query"
+        message = f"{where}: expected one list per query, found sessions of several queries: {', '.join(names)}"
+        raise InputError(message, hint)
     return roles
 
 
 def names_of(run: bool) -> Names:
-    """The names of the roles in tables of runs, or of judgments."""
+    """Return the names of the roles in runs or in judgments."""
     return LIST_NAMES if run else JUDGMENT_NAMES
 
 
 def is_list_name(name: str, *, run: bool) -> bool:
-    """Whether a column or a key of this name has all documents of a query.
+    """Return whether a column or key of this name holds all documents of a query.
 
     >>> is_list_name("Expected Chunks", run=False), is_list_name("doc_id", run=False)
     (True, False)
@@ -259,7 +254,7 @@ def is_list_name(name: str, *, run: bool) -> bool:
 def query_of_lists(
     names: Sequence[str], given: Mapping[str, str], where: str, values: Callable[[int], Iterable[object]]
 ) -> int | None:
-    """The column or key of the query, where there are lists: an id beats what has the text of queries."""
+    """Return the column or key of the query in a table of lists: an ID beats the text of queries."""
     found = find_role("query", names, given, where, _OF_LISTS)
     if found is None or "query" in concerning(given, names):
         return found
@@ -269,7 +264,7 @@ def query_of_lists(
 
 
 def _others(names: Sequence[str], roles: Mapping[str, int]) -> list[str]:
-    """The columns that have no role and no name of one that does not matter here."""
+    """Return the columns without a role, except those known to be irrelevant here."""
     idle = [tier for role in ("query", "document", "subtopic") for tier in LIST_NAMES[role]]
     return [name for i, name in enumerate(names) if name and i not in roles.values() and not is_called(name, idle)]
 
@@ -277,8 +272,8 @@ def _others(names: Sequence[str], roles: Mapping[str, int]) -> list[str]:
 def _refuse_other_side(
     names: Sequence[str], given: Mapping[str, str], roles: Mapping[str, int], run: bool, where: str
 ) -> None:
-    """Refuses judgments where a run should be, and a run where judgments should be."""
-    # The score of judgments may be their grade.
+    """Raise InputError for judgments in place of a run, or a run in place of judgments."""
+    # In judgments, "score" may be the grade.
     grade, rank, score = (
         next((name for name in names if is_called(name, [tier])), None)
         for tier in (NAMES["grade"][0], NAMES["rank"][0], NAMES["score"][1])
@@ -298,7 +293,7 @@ def _refuse_other_side(
 
 
 def listed_for_other_side(names: Iterable[str], run: bool) -> str | None:
-    """The name that only lists of the other side have: judged ones in a run, retrieved ones in judgments."""
+    """Return a name that only lists of the other side have: judged documents in a run, retrieved ones in judgments."""
     certain = LISTS["judgments" if run else "results"][:1]
     return next((name for name in names if is_called(name, certain)), None)
 
@@ -311,15 +306,15 @@ def _ask_for(
     value: str,
     values: Callable[[int], Iterable[object]],
 ) -> InputError:
-    """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
+    """Return the error for a missing column, with candidates among the columns without a role."""
     each = [str(cell) for cell in values(roles["query"])] if "query" in roles else []
     texts = [i for i, name in enumerate(names) if is_called(name, SESSION_NAMES["text"])]
     has_texts = any(" " in str(cell).strip() for i in texts for cell in values(i))
     if lacking == "document" and (value == "score" or has_texts) and len({*each}) == len(each) > 1:
         return InputError(
-            f"{where}: no column for the document among {some_of(names, 12)}, and a row a query",
-            f"is this a table about queries? {option('queries')} takes it; "
-            f"{option('columns', {'document': 'NAME'})} names documents",
+            f"{where}: no column for the document among {some_of(names, 12)}, and one row per query",
+            f"for a table about queries, use {option('queries')}; "
+            f"otherwise name the documents: {option('columns', {'document': 'NAME'})}",
         )
     in_logs = {role: SESSION_NAMES[role] for role in ("document", "rank", "time")}
     roles = {**{role: i for i, name in enumerate(names) for role in in_logs if is_called(name, in_logs[role])}, **roles}
@@ -329,20 +324,20 @@ def _ask_for(
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
-    # A position or a distance that is taken for a score would turn the list upside down.
+    # Reading a position or a distance as a score would reverse the list.
     name = meant.get(value, "")
     is_rank = value == "score" and (is_called(name, NEAREST_FIRST) or _are_ranks(free.get(name, [])))
     if is_rank:
         meant["rank"] = meant.pop("score")
     return InputError(
-        f"{where}: no column for the {_VALUE.get(lacking, lacking)} among {some_of(names, 12) or 'none'}; say "
+        f"{where}: no column for the {_VALUE.get(lacking, lacking)} among {some_of(names, 12) or 'none'}; use "
         + option("columns", meant)
-        + (f", or rank={meant['score']} if 1 is the best" if value == "score" and not is_rank else "")
+        + (f", or rank={meant['score']} if 1 is best" if value == "score" and not is_rank else "")
     )
 
 
 def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dict[str, str]:
-    """What columns may be: numbers are grades or scores, ids that stand in runs of rows queries, others documents.
+    """Guess roles: numbers are grades or scores, IDs that repeat in consecutive rows queries, other columns documents.
 
     >>> _guessed(["query", "document", "grade"], {"film": ["a", "b", "c"], "stars": ["1", "5", "4"], "who": ["x"] * 3})
     {'query': 'who', 'grade': 'stars', 'document': 'film'}
@@ -364,10 +359,10 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
     def repeats(name: str) -> int:
         return sum(str(one) == str(other) for one, other in pairwise(free[name]))
 
-    texts = rest[: len(free) - len(numbers)]  # where there are not enough, ids are numbers, too
+    texts = rest[: len(free) - len(numbers)]  # if there are not enough, numbers may be IDs
     are_enough = len(texts) >= len({"query", "document"}.intersection(needed))
     candidates = texts if are_enough else rest
-    # What groups queries stands in more rows on end than the queries themselves, but has fewer values.
+    # Grouping columns have longer runs of repeats than queries, but fewer values.
     on_end = [name for name in candidates if 3 * repeats(name) >= len(free[name]) > 0]
     assign("query", on_end or candidates, lambda name: -distinct(name) if on_end else -repeats(name))
     last_first = [name for name in reversed(rest) if name in numbers]
@@ -379,7 +374,7 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
 
 
 def _are_ranks(values: Sequence[object]) -> bool:
-    """Whether numbers count 1, 2, 3, again and again."""
+    """Return whether numbers count 1, 2, 3, ... repeatedly."""
     texts = [str(value).strip() for value in values]
     if len(texts) < 2 or texts[0] != "1" or not all(text.isdecimal() for text in texts):
         return False
@@ -387,7 +382,7 @@ def _are_ranks(values: Sequence[object]) -> bool:
 
 
 def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
-    """Whether names look like the header of a table of sessions.
+    """Return whether names look like the header of a table of sessions.
 
     >>> is_session_header(["SessionID", "Qno", "rank", "URL"], {}), is_session_header(["qid", "docno", "score"], {})
     (True, False)
@@ -396,7 +391,7 @@ def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
 
 
 def is_log_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
-    """Whether names look like those of a log: who, when or what for, and documents."""
+    """Return whether names look like a log: a session or user, a document, and a time or query."""
     return any(
         has_header(names, given, (who, "document", what), SESSION_NAMES)
         for who in ("session", "user")
@@ -412,10 +407,10 @@ def find_session_roles(
     *,
     by_gap: bool = False,
 ) -> dict[str, int]:
-    """Which column is what. Without a rank there has to be a score, as rows may stand in any order.
+    """Return the column of each role. Tables with query numbers need a rank or a score, because rows may be unordered.
 
-    ``values`` are some of a column's: one called query that has texts makes a log of the table, which has no numbers of
-    queries, and no role ``query``. ``by_gap``: whether sessions are made of a log's times.
+    ``values`` samples a column: if the query column holds text, the table is a log, without query numbers and without
+    the role ``query``. ``by_gap``: whether sessions are formed by gaps in time.
     """
     found = {role: find_role(role, names, given, where, SESSION_NAMES) for role in SESSION_NAMES}
     roles = {role: column for role, column in found.items() if column is not None}
@@ -436,37 +431,37 @@ def find_session_roles(
         return roles | ({"system": guesses[0]} if len(guesses) == 1 and "system" not in roles else {})
     roles.pop("event", None)
     if by_gap:
-        raise UsageError(f"{where}: {option('session_gap')} is for logs, found a table with the numbers of queries")
+        raise UsageError(f"{where}: {option('session_gap')} applies only to logs, but this table has query numbers")
     if "rank" not in roles and "score" not in roles:
         raise missing_column("rank", names, where, SESSION_NAMES)
     return roles
 
 
-#: So many seconds without a query end a session of a log that has only users.
+#: Seconds without a query that end a session, in logs that have only users.
 DEFAULT_GAP = 1800.0
 
 
 def log_notes(roles: Mapping[str, int], names: Sequence[str], *, by_gap: bool) -> tuple[str, ...]:
-    """What was made of a log that somebody may not expect: users' queries cut into sessions, texts not found."""
+    """Return notes on assumptions about a log: how sessions were formed, and that query texts are missing."""
     notes = []
     if "session" not in roles and not by_gap:
-        ends = f"ends after 30 minutes without a query ({option('session_gap', '1h')} changes that)"
-        notes.append(f"no column for the session: a user's session {ends}")
+        ends = f"ends after 30 minutes without a query (change with {option('session_gap', '1h')})"
+        notes.append(f"no session column: a user's session {ends}")
     unused = [name for i, name in enumerate(names) if name and i not in roles.values()]
     if not {"text", "query_id"} & roles.keys() and unused:
         named = option("columns", {"text": unused[0]})
-        notes.append(f"no column for the text of queries; not used: {some_of(unused, 12)}; say {named}")
+        notes.append(f"no column for the text of queries; unused columns: {some_of(unused, 12)}; use {named}")
     return tuple(notes)
 
 
 def _are_texts(values: Iterable[object]) -> bool:
-    """Whether most of some values are no numbers; spreadsheets may write these with a decimal comma."""
+    """Return whether most values are not numbers, with decimal points or commas."""
     found = [not NUMBER.fullmatch(str(value).strip().replace(",", ".")) for value in values if str(value).strip()]
     return 2 * sum(found) > len(found)
 
 
 def find_all(known: Names, names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
-    """The column of every role, given or known by its name; one that no column has is an error."""
+    """Return the column of every role, given or recognised by name; a missing one is an error."""
     roles: dict[str, int] = {}
     for role in known:
         found = find_role(role, names, given, where, known)
@@ -479,27 +474,24 @@ def find_all(known: Names, names: Sequence[str], given: Mapping[str, str], where
 def find_role(
     role: str, names: Sequence[str], given: Mapping[str, str], where: str, known: Names = NAMES
 ) -> int | None:
-    """The column of a role, given or known by its name; None if there is none."""
+    """Return the column of a role, given or recognised by name; None if there is none."""
     given = concerning(given, names)
     if role in given:
         name = given[role]
         found = [i for i, each in enumerate(names) if each == name]
         if len(found) > 1:
-            message = f"{where}: expected one column '{name}', found {len(found)} of that name"
-            raise InputError(message, "rename all but one")
+            raise InputError(f"{where}: {len(found)} columns are named '{name}'", "rename all but one")
         if not found:
-            message = f"{where}: expected a column '{name}' for {role}, found {', '.join(names)}"
+            message = f"{where}: no column '{name}' for {role}; columns: {', '.join(names)}"
             raise InputError(message, nearest(name, names))
         return found[0]
     for tier in known[role]:
         found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in given.values()]
         if len(found) > 1:
             listed = [names[i] for i in found]
-            choose_one = f"{option('columns', {role: listed[0]})} chooses one"
-            raise InputError(
-                f"{where}: expected one column for {role}, found {' and '.join(listed)}",
-                choose_one if len(set(listed)) == len(listed) else "rename all but one",
-            )
+            is_choice = len(set(listed)) == len(listed)
+            hint = f"choose one with {option('columns', {role: listed[0]})}" if is_choice else "rename all but one"
+            raise InputError(f"{where}: several columns for {role}: {' and '.join(listed)}", hint)
         if found:
             return found[0]
     return None
@@ -511,7 +503,7 @@ def has_header(
     needed: Sequence[str] = ("query", "document"),
     known: Names = LIST_NAMES,
 ) -> bool:
-    """Whether names look like a header: one of them is the query, another the document."""
+    """Return whether names look like a header, with columns for all ``needed`` roles."""
     given = concerning(given, names)
     return all(
         given[role] in names if role in given else any(is_called(name, known[role]) for name in names)
@@ -520,7 +512,7 @@ def has_header(
 
 
 def is_called(name: str, tiers: Iterable[str]) -> bool:
-    """Whether a name is one of these, as far as letters and digits go.
+    """Return whether a name matches one of the tiers, ignoring case and punctuation.
 
     >>> is_called("Expected Chunk-IDs", LISTS["judgments"]), is_called("expected_answers", LISTS["judgments"])
     (True, False)
@@ -530,7 +522,6 @@ def is_called(name: str, tiers: Iterable[str]) -> bool:
 
 @cache
 def _tier_pattern(tier: str) -> re.Pattern[str]:
-    """Matches the folded names of a tier."""
     pattern = "|".join(re.escape(folded(name)) for name in tier.split())
     for word, forms in _WORDS.items():
         pattern = pattern.replace(word, f"(?:{'|'.join(map(folded, forms.split()))})")
@@ -538,27 +529,27 @@ def _tier_pattern(tier: str) -> re.Pattern[str]:
 
 
 def listed_names(tiers: Iterable[str]) -> list[str]:
-    """The names of tiers as messages list them: without those that are made of several words at choice."""
+    """Return the names in tiers for messages, without those built from placeholders."""
     return [name for tier in tiers for name in tier.split() if "<" not in name]
 
 
 @lru_cache
 def folded(name: str) -> str:
-    """A name without case, blanks, ``_`` and ``-``."""
+    """Return a name in lower case without blanks, ``_`` and ``-``."""
     return re.sub(r"[\s_-]", "", name.casefold())
 
 
 def missing_column(role: str, names: Sequence[str], where: str, known: Names = NAMES) -> InputError:
-    """What is said of a header without a column that has to be there."""
+    """Return the error for a header without a required column."""
     listed = ", ".join(listed_names(known[role]))
     return InputError(
-        f"{where}: expected a column for {role} ({listed}), found {', '.join(names) or 'none'}",
-        f"{option('columns', {role: 'NAME'})} names it",
+        f"{where}: no column for {role} ({listed}); columns: {', '.join(names) or 'none'}",
+        f"use {option('columns', {role: 'NAME'})}",
     )
 
 
 def text_of_header(line: bytes) -> str:
-    """UTF-8, or what spreadsheets write on Windows."""
+    """Decode a header as UTF-8, or else as Windows-1252."""
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -566,7 +557,7 @@ def text_of_header(line: bytes) -> str:
 
 
 def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
-    """What separates the names of a header; None if the line is not one."""
+    """Return the separator of a header; None if the line is not a header."""
     text = text_of_header(line[:LONGEST_HEADER])
     for separator in "\t,;":
         names = [field.strip().strip('"') for field in text.split(separator)]
@@ -576,7 +567,7 @@ def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) ->
 
 
 def unknown_separator(line: bytes) -> str | None:
-    """What separates the fields of a line that can only be a header, of names that are not known; else None.
+    """Return the separator of a line that can only be a header with unknown names; else None.
 
     >>> unknown_separator(b"userID,film,stars"), unknown_separator(b"q1 0 d1,b 2"), unknown_separator(b"q1,d1,2")
     (',', None, None)
@@ -590,12 +581,12 @@ def unknown_separator(line: bytes) -> str | None:
 
 
 def is_run_header(line: bytes, columns: Mapping[str, str]) -> bool:
-    """Whether a header has queries and documents but no sessions."""
+    """Return whether a header has queries and documents but no sessions."""
     if "session" in columns or header_separator(line, lambda names: is_session_header(names, columns)):
         return False
 
     def is_run(names: Sequence[str]) -> bool:
-        # A log of nobody has times, and nothing that orders a list.
+        # A log without sessions and users has times, but no rank or score.
         is_ordered = any(has_header(names, columns, (role,), NAMES) for role in ("score", "rank"))
         is_log = not is_ordered and has_header(names, columns, ("time",), SESSION_NAMES)
         return has_header(names, columns, known=NAMES) and not is_log
@@ -603,7 +594,7 @@ def is_run_header(line: bytes, columns: Mapping[str, str]) -> bool:
     return header_separator(line, is_run) is not None
 
 
-#: What others call the keys of a query.
+#: Names that other tools use for the keys of a query.
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("query_id", "query-id", "qid", "turn_id"),
     "results": ("docs", "documents", "hits", "ranking"),
@@ -611,15 +602,15 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "time": ("timestamp", "start_time", "starttime"),
     "scanned": ("scanning_depth", "scan_depth"),
 }
-#: What objects are refused without anyway.
+#: Required keys, whose absence is reported elsewhere.
 _KEYS_NEEDED = ("session", "queries", "results")
 _CLOSE = 0.81
 
 
 class Keys:
-    """Which keys of objects have which roles, found once for all objects with the same keys.
+    """The keys of objects by role, computed once for all objects with the same keys.
 
-    Keys without a role are left alone, unless one is nearly what a role that is not there is called.
+    Other keys are ignored, unless one resembles the name of a missing role.
     """
 
     def __init__(self, given: Mapping[str, str], known: Names, roles: Sequence[str], others: Sequence[str]) -> None:
@@ -627,12 +618,12 @@ class Keys:
         self._found: dict[tuple[object, ...], dict[str, str]] = {}
 
     def of(self, value: Mapping[Any, Any], where: str) -> dict[str, str]:
-        """The key of every role that has one."""
+        """Return the key of every role that has one."""
         keys = tuple(value)
         found = self._found.get(keys)
         if found is None:
             names = [key for key in keys if isinstance(key, str)]
-            # What is given for another level of the object is not looked for here.
+            # Names given for another level of the object are ignored here.
             given = {role: name for role, name in self._given.items() if name in names}
             places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
             found = {role: names[place] for role, place in places.items() if place is not None}
@@ -642,10 +633,8 @@ class Keys:
             for name in unused if self._others else ():
                 meant = next((role for role in lacking if _is_nearly(name, role)), None)
                 if meant is not None:
-                    raise InputError(
-                        f"{where}: expected {', '.join(wanted)} as far as they are known, found {name}",
-                        f"is {name} meant to be {meant}? Other keys may be anything",
-                    )
+                    hint = f"did you mean {meant}? Keys that resemble none of these are ignored"
+                    raise InputError(f"{where}: unknown key {name}; known keys: {', '.join(wanted)}", hint)
             self._found[keys] = found
         return found
 
@@ -662,11 +651,11 @@ def _is_nearly(name: str, role: str) -> bool:
 def missing_key(
     key: str, value: Mapping[Any, Any], known: Sequence[str], where: str, example: str | None
 ) -> InputError:
-    """What is said of an object without a key that it needs, and of one that may have been meant."""
+    """Return the error for an object without a required key, with a hint at a similar one."""
     names = [str(name) for name in value]
     others = [name for name in names if name not in known]
     meant = next((name for name in others if nearest(name, [key]) or name in _OTHER_NAMES.get(key, ())), None)
     return InputError(
-        f"{where}: expected {key} in an object, found {', '.join(names) or 'nothing'}",
+        f"{where}: missing key {key}; keys: {', '.join(names) or 'none'}",
         f"is {meant} meant to be {key}?" if meant else None if example is None else f"a line is {example}",
     )

@@ -1,7 +1,7 @@
-"""Formats in lines of fields: tables with a header, MS MARCO, LETOR and NTCIR; tables about sessions.
+"""Line-based formats: tables with a header (of runs, judgments or sessions), MS MARCO, MovieLens, LETOR and NTCIR.
 
-LETOR has judged documents as vectors of features: its grades are judgments, any feature is a system. NTCIREVAL has a
-file a topic, judgments with levels L0, L1, ... (.rel) or ranked documents (.res).
+LETOR describes judged documents by features: grades are judgments, and any feature can be a system. NTCIREVAL has one
+file per topic, with judgments as levels L0, L1, ... (.rel) or ranked documents (.res).
 """
 
 from __future__ import annotations
@@ -66,33 +66,31 @@ if TYPE_CHECKING:
 
 EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
 _NUMBERS = ("grade", "score", "rank")
-#: So many bytes of a large table are read at a time.
+#: Bytes of a large table read at a time.
 _PIECE = 1 << 25
-#: The bytes of memory that a row takes at most while it is read.
+#: Upper bound on the memory in bytes for a row being read.
 _PER_LINE = 130
 
 
 class HeaderTable(NamedTuple):
-    """A table whose header has been read."""
+    """A table with its header parsed."""
 
     text: Text
-    first: int  # where the rows begin
+    first: int  # offset of the first row
     separator: str
     names: list[str]
-    where: str  # the place of the header
-    notes: tuple[str, ...] = ()  # what was done to read it
+    where: str  # place of the header
+    notes: tuple[str, ...] = ()  # repairs made while reading
 
 
 def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[str]], bool]) -> HeaderTable:
-    """Reads the header of a CSV or TSV."""
+    """Read the header of a CSV or TSV."""
     text, notes = in_utf8(text)
     start, header = header_line(text)
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(f"{text.name}: {CR_ALONE}", CONVERT)
     if len(header) > LONGEST_HEADER:
-        raise InputError(
-            f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
-        )
+        raise InputError(f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found {len(header):,}")
     separator = header_separator(header.strip(b" \r"), is_header)
     if format_ == "tsv" or (separator is None and b"\t" in header):
         separator = "\t"
@@ -103,15 +101,13 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
     if all(_DECIMAL.fullmatch(name) for name in names):
-        raise InputError(
-            f"{where}: expected the names of columns, found {', '.join(names)}",
-            "begin the file with a line of names, such as user, item, rating",
-        )
+        hint = "begin the file with a line of names, such as user, item, rating"
+        raise InputError(f"{where}: expected the names of columns, found {', '.join(names)}", hint)
     return HeaderTable(text, start + len(header) + 1, separator, names, where, notes)
 
 
 def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """A CSV or TSV with a header."""
+    """Read a CSV or TSV with a header."""
     known = names_of(run)
     table = open_table(text, reading.format, lambda names: has_header(names, reading.columns, known=known))
     values, read = partial(_first_values, table), partial(_table_rows, table)
@@ -119,8 +115,8 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
 
 
 def table_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
-    """A run in a CSV or TSV, some megabytes at a time."""
-    head = Text.of_view(text.head[: text.head.rfind(b"\n") + 1] or text.head, text.name)  # no letter is cut in two
+    """Yield a run in a CSV or TSV, some megabytes at a time."""
+    head = Text.of_view(text.head[: text.head.rfind(b"\n") + 1] or text.head, text.name)  # never splits a character
     table = open_table(head, reading.format, lambda names: has_header(names, reading.columns))
     if table.first > len(text.head):
         raise InputError(f"{table.where}: expected a header of at most {len(text.head):,} bytes, found a longer one")
@@ -128,7 +124,7 @@ def table_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
 
 
 def msmarco_pieces(text: Text, _: Reading) -> Iterator[Rows]:
-    """Lines ``query document rank``, some megabytes at a time."""
+    """Yield the rows of lines ``query document rank``, some megabytes at a time."""
     return _piece_rows(text, _lines_table(text, 3), _MSMARCO)
 
 
@@ -142,7 +138,7 @@ def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Ite
 
 
 def _whole_lines(text: Text) -> Iterator[bytearray]:
-    """The bytes of a text in larger pieces, which end with a line, outside of quotes."""
+    """Yield the bytes of a text in large pieces that end with a line, outside quotes."""
     held, wanted, quotes = bytearray(), min(_PIECE, max_list_bytes() // 8), 0
     for piece in text.pieces():
         found = np.frombuffer(piece, np.uint8)
@@ -162,34 +158,34 @@ def _whole_lines(text: Text) -> Iterator[bytearray]:
         yield held
 
 
-#: The places of query, document and rank.
+#: Positions of query, document and rank.
 _MSMARCO = {"query": 0, "document": 1, "rank": 2}
 
 
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """Lines ``query document rank``."""
+    """Read lines ``query document rank``."""
     if not run:
-        raise UsageError(f"{text.name}: expected a format of judgments, found msmarco, which is of runs")
+        raise UsageError(f"{text.name}: msmarco is a format for runs, not judgments")
     return _table_rows(_lines_table(text, 3), _MSMARCO)
 
 
 def _lines_table(text: Text, fields: int, separator: str = "") -> HeaderTable:
-    """Lines without a header; an empty separator stands for blanks."""
+    """Return a table for lines without a header; an empty separator means blanks."""
     return HeaderTable(text, 0, separator, [""] * fields, text.name)
 
 
 def read_trec_words(text: Text, how: Reading, *, run: bool) -> Rows:
-    """Judgments in TREC text whose grades are words."""
+    """Read judgments in TREC text whose grades are words."""
     names = ["query", "subtopic", "document", "grade"]
     read, values = partial(_table_rows, _lines_table(text, 4)), lambda _: ()
     return rows_of_table(names, how, text.name, values, read, run=run)
 
 
 def read_movielens(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """Lines ``user item rating time``, as MovieLens has them: between tabs, or between ``::``."""
+    """Read lines ``user item rating time`` as in MovieLens: separated by tabs, blanks or ``::``."""
     if run:
-        raise UsageError(f"{text.name}: expected a format of runs, found movielens, which is of judgments")
-    # Between two colons stands an empty field.
+        raise UsageError(f"{text.name}: movielens is a format for judgments, not runs")
+    # Split at single colons, "::" encloses an empty field.
     separator, step = (":", 2) if b"::" in header_line(text)[1] else ("", 1)
     names = ["user", "item", "rating", "time"]
     roles = {"query": 0, "document": step, "grade": 2 * step}
@@ -214,11 +210,10 @@ def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = No
     return Rows.of_columns(*read_columns(table, roles, _NUMBERS, shown=shown), table.notes)
 
 
-# What spreadsheets write is mended: the table without it, and a note, empty where there was nothing to do.
+# Repairs of spreadsheet conventions: each returns the repaired table and a note, empty if nothing was repaired.
 
 
 def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
-    """Blanks in place of rows that hold nothing but separators."""
     mark = re.escape(table.separator or ",").encode()
     blank = re.compile(rb'^[ "]*' + mark + rb'[ "' + mark + rb"]*(?=\r?$)", re.MULTILINE)
     data, count = blank.subn(lambda found: b" " * len(found[0]), bytes(table.text.data))
@@ -227,7 +222,7 @@ def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[H
 
 
 def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, str]:
-    """Points in place of the commas in numbers of a table of semicolons or tabs."""
+    """Replace decimal commas in numbers with points, in tables separated by semicolons or tabs."""
     if table.separator not in (";", "\t"):
         return table, ""
     count, data = 0, table.text.data.copy()
@@ -250,9 +245,8 @@ def read_columns(
     *,
     shown: Bytes | None = None,
 ) -> tuple[dict[str, Any], TextLines]:
-    """The columns that have a role, as ids or as numbers, and where their rows stand. ``shown`` is what errors quote:
-    the file as it was before commas became points.
-    """
+    """Return the columns that have a role, as IDs or numbers, and the places of their rows. Errors quote ``shown``, the
+    file before repairs."""
     text, separator, names = table.text, table.separator, table.names
     shown = text.data if shown is None else shown
     ids = [role for role in roles if role not in number_roles]
@@ -285,7 +279,7 @@ def _table_fault(data: Bytes, fault: Fault, separator: str, fields: int, roles: 
     if code == FIELDS:
         return f"expected {fields} fields, found {detail}"
     if code == QUOTE:
-        return 'expected a closing " at the end of a field, found none'
+        return 'expected a closing " at the end of the field'
     role = roles[detail]
     if code == EMPTY:
         return f"expected an id as {role} (field {detail + 1}), found nothing"
@@ -297,13 +291,12 @@ def _table_fault(data: Bytes, fault: Fault, separator: str, fields: int, roles: 
 
 
 def _field(data: Bytes, offset: int, separator: str, place: int) -> bytes:
-    """One field of the row that starts at an offset."""
     fields = _split(data.data[offset:], separator) if separator else fields_at(data, offset)
     return next(islice(fields, place, None))
 
 
 def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
-    """The fields of the row that a text begins with; quoted ones may hold separators and line feeds."""
+    """Yield the fields of the first row of a text; quoted fields may contain separators and line feeds."""
     blanks = b" " if separator == "\t" else b"[ \t]"
     quoted = re.compile(blanks + rb'*"([^"]*(?:""[^"]*)*)"' + blanks + b"*")
     plain = re.compile(b"[^" + separator.encode() + b"\n]*")
@@ -326,26 +319,26 @@ def _table_hint(table: HeaderTable, data: Bytes, faults: Sequence[Fault], roles:
     if code in (NUMBER, OVERFLOW):
         words = sorted({printable(_field(data, at, separator, place)) for at, what, place in faults if what == NUMBER})
         if not all(words) and separator:
-            without = "delete the rows of documents that nobody judged, or write 0 for what is not relevant"
+            without = "delete the rows of unjudged documents, or write 0 for not relevant"
             return without if roles[detail] == "grade" else "every row needs one"
         if any(re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?", word) for word in words):
-            return "thousands are written without a point: 1234.5 or 1234,5"
-        return "numbers are decimal with a point, like 2, -0.5 or 1e-3"
+            return "write numbers without thousands separators: 1234.5 or 1234,5"
+        return "numbers are decimal with a point, such as 2, -0.5 or 1e-3"
     if code == FIELDS:
         return "a line is `query document rank`" if not separator else f"the header has {len(table.names)} fields"
-    return 'a " within a quoted field is written twice' if code == QUOTE else None
+    return 'write a " inside a quoted field twice' if code == QUOTE else None
 
 
-#: So many rows tell whether a column has numbers.
+#: Number of rows sampled to decide whether a column holds numbers.
 _SAMPLE = 100
 _SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned", "cost")
 
 
 def read_session_table(text: Text, how: Reading) -> SessionContent:
-    """The rows of sessions in a CSV or TSV with a header, or a run."""
+    """Read sessions, or a run, from a CSV or TSV with a header."""
     if is_run_header(header_line(text)[1].strip(), how.columns):
         return read_header_table(text, how, run=True)
-    # Loaded late: they load XML, which no run needs.
+    # Imported late, because they import XML, which runs do not need.
     from gainful.io.session_log import log_rows
     from gainful.io.session_records import OPTIONAL, session_rows
 
@@ -359,7 +352,6 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
 
 
 def _first_values(table: HeaderTable, column: int) -> Iterator[str]:
-    """What stands in a column of the first rows."""
     head = table.text.data[table.first : table.first + HEAD].tobytes().decode("utf-8", "replace")
     for row in islice(csv.reader(text_lines(head), delimiter=table.separator), _SAMPLE):
         yield from row[column : column + 1]
@@ -369,23 +361,21 @@ LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
 
 
 def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """The grades as judgments, or one feature as a run's scores."""
+    """Read the grades as judgments, or one feature as a run's scores."""
     if run and reading.feature is None:
-        raise UsageError(
-            f"{text.name}: expected the feature that is the score, found none", "--feature 1, or --feature all"
-        )
+        raise UsageError(f"{text.name}: a LETOR run needs a feature as its score", "use --feature 1 or --feature all")
     feature = whole_number(reading.feature, "feature") if run else 0
     columns = core.read_letor(text.data, feature)
     if columns["fault_count"]:
         faults, count = columns["faults"], columns["fault_count"]
         hint = CONVERT if faults[0][1] == LINE_END else f"a line is `{LETOR_LINE}`"
         if faults[0][1] == UNNAMED:
-            hint = f"was the file cut off? {hint}"
+            hint = f"is the file truncated? {hint}"
         raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_fault(text.data, *fault), hint)
     if run and feature > columns["feature_count"]:
-        raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
+        raise InputError(f"{text.name}: no feature {feature}; the file has {columns['feature_count']} features")
     values = columns["value"] if run else columns["grade"]
-    if run:  # NULL is worse than any value: it becomes a number below the lowest of the file
+    if run:  # NULL ranks below every value of the file
         lowest = float(np.nanmin(values)) if not np.isnan(values).all() else 0.0
         values = np.where(np.isnan(values), lowest - max(1.0, abs(lowest)), values)
     origin = TextLines(text.name, text.data, columns["line"])
@@ -393,19 +383,19 @@ def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
 
 
 def feature_count(text: Text) -> int:
-    """How many features a LETOR text has."""
+    """Return the number of features of a LETOR text."""
     return int(core.read_letor(text.data, 0)["feature_count"])
 
 
 def _letor_fault(data: Bytes, offset: int, code: int, detail: int) -> str:
     if code == FIELDS:
-        return "expected `grade qid:query` at the start of the line, found none"
+        return "expected `grade qid:query` at the start of the line"
     if code == EMPTY:
-        return "expected a query behind qid:, found nothing"
+        return "expected a query after qid:, found nothing"
     if code == LINE_END:
         return CR_ALONE
     if code == UNNAMED:
-        return "expected #docid = as other lines have, found none"
+        return "expected #docid = as on other lines"
     field = printable(_field(data, offset, "", detail))
     what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
     return f"expected {what}, found '{field}'"
@@ -416,12 +406,12 @@ _LEVEL = re.compile(rb"L(\d+)")
 
 
 def read_ntcir(text: Text, how: Reading, *, run: bool) -> Rows:
-    """What one file holds. Where lines do not name the topic, it is the file's name up to the first dot."""
+    """Read one file. If lines do not name the topic, it is the file's name up to the first dot."""
     return _ntcir_rows([text], text.name, run)
 
 
 def read_folder(path: str, *, run: bool) -> Rows:
-    """What all .rel or .res files in a folder and below it hold, in the order of their names."""
+    """Read all .rel or .res files in a folder and its subfolders, in the order of their names."""
     ending = ".res" if run else ".rel"
     endings = (ending, *(ending + packing for packing in COMPRESSED_ENDINGS))
     files = sorted(
@@ -429,11 +419,9 @@ def read_folder(path: str, *, run: bool) -> Rows:
     )
     names = f"name the files: {os.path.join(path, '*')}" if run else "name the file"
     if not files:
-        raise InputError(
-            f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any", names
-        )
+        raise InputError(f"{path}: the folder contains no {ending} files (NTCIR)", names)
     if len(header_line(open_source(files[0]))[1].split()) == (6 if run else 4):
-        raise InputError(f"{path}: expected a file, found a folder of files in TREC's format", names)
+        raise InputError(f"{path}: expected a file, found a folder of TREC files", names)
     return _ntcir_rows((open_source(file) for file in files), path, run)
 
 
@@ -467,7 +455,7 @@ def _topic(text: Text) -> str:
 
 
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:
-    """The fields of every line that has any, with its number: all lines have as many as the first."""
+    """Yield the number and fields of every line that is not blank, all with as many fields as the first."""
     like = ""
     for number, given in enumerate(text.lines(), 1):
         raw = given.removeprefix(b"\xef\xbb\xbf") if number == 1 else given
@@ -484,6 +472,6 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
                 f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {shown_text(raw)}",
                 f"a line is `{line}`",
             )
-        # One that lost its topic would be of another, named after the file.
-        counts, like = (len(fields),), like or f" as in line {number}"
+        # A line that lost its topic would be assigned to the topic in the file's name.
+        counts, like = (len(fields),), like or f" as on line {number}"
         yield number, fields

@@ -1,7 +1,7 @@
-"""The formats: what each looks like, how it is recognised, and what reads it; encodings, and strict JSON.
+"""Format registry: the layout, recognition and reader of each format; text encodings; strict JSON.
 
-A format's reader is loaded when the format is met. Nothing here loads NumPy: it is asked before reading starts.
-JSON is read strictly: names stand once in an object, numbers are numbers, and errors say where they are.
+A format's reader is imported when first used; this module does not load NumPy, since it runs before reading starts.
+JSON is read strictly: keys must be unique, numbers must be finite, and errors state the position.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from gainful.io.columns import (
 from gainful.io.sources import Text, require_memory, shown_text
 from gainful.notation import choose, json_or_none, load_json, printable, read_duration, read_number, text_of_id
 
-#: What a missing query number of a session means: that something is wrong, or an empty result page.
+#: Treatments of a missing query number in a session: an error, or an empty result page.
 GAPS = ("error", "empty")
-#: What stands between session and turn in a query's id.
+#: Separator between session and turn in a query ID.
 SEPARATOR = "_"
 
 _BOM = b"\xef\xbb\xbf"
-#: How UTF-16 begins: with a byte order mark, or as JSON without one.
+#: The beginning of UTF-16 or UTF-32: a byte order mark, or JSON without one.
 _WIDE = re.compile(rb"\xff\xfe|(\0\0)?\xfe\xff|\0{1,3}[{\[]|[{\[]\0")
-#: What spreadsheets may write first: which separator follows.
+#: A first line that spreadsheets may write to name the separator.
 _SEPARATOR_LINE = re.compile(rb"sep=.")
 _LEVEL = re.compile(rb"L\d+")
 _SCALAR_FIRST = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s\[{]')
@@ -46,10 +46,9 @@ _WHOLE = re.compile(rb"\d+")
 
 
 class Reading(NamedTuple):
-    """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
-    name), which LETOR feature is the score; of sessions what separates session and turn, what gaps mean, and
-    how many seconds without a query begin another one in a log; whether only queries and their documents matter; on
-    how many threads; and the grades that words stand for."""
+    """Settings for reading a source: format and LETOR score feature (None: recognise), column names by role, and grades
+    of words; for sessions, the separator of session and turn, the treatment of gaps, and the seconds without a query
+    that end a session in a log; ``pairs_only`` reads only queries and documents."""
 
     format: str | None = None
     columns: Mapping[str, str] = MappingProxyType({})
@@ -69,7 +68,7 @@ class Reading(NamedTuple):
         feature: int | None = None,
         grades: Mapping[str, object] | None = None,
     ) -> Reading:
-        """How to read judgments or a run, if there is such a format and there are such roles."""
+        """Return settings for judgments or a run, after checking format, roles and grades."""
         if format_ is not None:
             choose(format_, FORMATS, "format")
         if grades is not None and not isinstance(grades, Mapping):
@@ -86,23 +85,22 @@ class Reading(NamedTuple):
         gaps: str = "error",
         session_gap: str | None = None,
     ) -> Reading:
-        """How to read sessions, checked."""
+        """Return settings for sessions, after checking them."""
         if format_ is not None:
             choose(format_, SESSION_FORMATS, "format")
         if separator is not None and (not isinstance(separator, str) or not separator):
-            raise UsageError(f"separator: expected a text between session and turn, found {separator!r}")
+            raise UsageError(f"separator: expected a nonempty text, found {separator!r}")
         mapping = columns_by_side(columns, ("sessions",))["sessions"]
         gap = None if session_gap is None else read_duration(session_gap, option("session_gap"))
         return cls(format_, mapping, None, separator or SEPARATOR, choose(gaps, GAPS, "gaps"), gap)
 
     @property
     def fills_gaps(self) -> bool:
-        """Whether a missing query is an empty result page."""
         return self.gaps == "empty"
 
 
 class Sample:
-    """How a source of judgments or of a run begins: what formats are recognised by."""
+    """The beginning of a source of judgments or of a run, from which its format is recognised."""
 
     def __init__(self, text: Text, columns: Mapping[str, str], run: bool = True) -> None:
         self.is_parquet = text.head.startswith(b"PAR1")
@@ -110,11 +108,11 @@ class Sample:
             refuse_binary(text.head, text.name)
         self.name, self.columns, self.run = text.name, columns, run
         self.line = self._first_line(text)
-        self.fields = self.line.split(None, 6)  # no format is known by more than these
+        self.fields = self.line.split(None, 6)  # no format needs more of them
 
     @cached_property
     def shape(self) -> str:
-        """What it looks like at first sight: parquet, json, jsonl, letor, tsv, csv, or just lines."""
+        """The apparent format: parquet, json, jsonl, letor, tsv, csv, or plain lines."""
         if self.is_parquet:
             return "parquet"
         if self.line.lstrip()[:1] in (b"{", b"["):
@@ -128,35 +126,34 @@ class Sample:
         return first_line(text.head)
 
     def _is_json_lines(self) -> bool:
-        """One large value has lists or objects under its queries' names; an object with an id is one line of many."""
+        """Distinguish one object per line, with scalar values, from one large object of lists or objects by query."""
         value = json_or_none(self.line.decode("utf-8", "replace"))
-        # Cut off, or one value over several lines: all there is to look at is the first name's value.
+        # If the object is cut off or spans several lines, only its first value can be tested.
         return _SCALAR_FIRST.match(self.line) is not None if value is None else _has_scalar(value)
 
     def _is_letor(self) -> bool:
         return len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
 
     def _separator(self) -> str | None:
-        """What separates the names of a header; None if there is none."""
-        # A table whose columns have other names is asked about, not taken for lines of TREC.
+        # A table with unknown column names is an error with a hint, not TREC text.
         names = names_of(self.run)
         known = header_separator(self.line, lambda found: has_header(found, self.columns, known=names))
         return known or unknown_separator(self.line)
 
 
 class SessionSample(Sample):
-    """How a source of sessions begins."""
+    """The beginning of a source of sessions."""
 
     @cached_property
     def shape(self) -> str:
-        """As of runs, or xml."""
+        """The apparent format, as for runs, or xml."""
         return "xml" if self.line.startswith(b"<") and not self.is_parquet else super().shape
 
     def _first_line(self, text: Text) -> bytes:
         return header_line(text)[1].strip()
 
     def _is_json_lines(self) -> bool:
-        """Whether a line of JSON is an object that ends with it, and not all there is: ``{query: results}``."""
+        """Whether the line holds one complete object of several; ``{query: results}`` is a whole file instead."""
         value = first_json(self.line, self.name)
         if isinstance(value, dict) and "queries" not in value:
             return _has_scalar(value)
@@ -166,24 +163,24 @@ class SessionSample(Sample):
         return False
 
     def _separator(self) -> str | None:
-        # Who names the column of the sessions has a table, even if the name is wrong.
+        # If the session column is named, this is a table even if the name is wrong.
         is_named = "session" in self.columns
         return header_separator(self.line, lambda names: is_named or is_session_header(names, self.columns))
 
     def refuse_unknown_table(self) -> None:
-        """A table whose header says nothing would be told off for not being a run."""
+        """Report unknown session columns, rather than a malformed run."""
         is_run = is_run_header(self.line, self.columns) or len(self.fields) in (3, 6)
         if not is_run and max(self.line.count(mark) for mark in (b"\t", b",", b";")) > 1:
             separator = max("\t,;", key=lambda mark: self.line.count(mark.encode()))
             raise unknown_header(text_of_id(self.line).split(separator), self.name, self.columns)
 
 
-#: What a table of sessions has to have: one of each.
+#: A table of sessions needs one column from each group.
 _SESSION_PARTS = (("session", "user"), ("query", "text", "time"), ("document",))
 
 
 def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -> InputError:
-    """What is said of a table that has not what sessions need: what was looked for, and what is there."""
+    """Return the error for a table that lacks columns that sessions need."""
 
     def is_there(role: str) -> bool:
         return has_header(names, given, (role,), SESSION_NAMES)
@@ -191,22 +188,21 @@ def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -
     lacking = [part for part in _SESSION_PARTS if not any(map(is_there, part))]
     known = "; ".join(f"{role}: {', '.join(listed_names(SESSION_NAMES[role]))}" for part in lacking for role in part)
     return InputError(
-        f"{where}: expected a column for {' and one for '.join(' or '.join(part) for part in lacking)}, "
-        f"found {', '.join(map(printable, names))}\n    known names of {known}",
-        f"{option('columns', {part[0]: 'NAME' for part in lacking})} says which it is",
+        f"{where}: no column for {' and none for '.join(' or '.join(part) for part in lacking)}; columns: "
+        f"{', '.join(map(printable, names))}\n    known names of {known}",
+        f"use {option('columns', {part[0]: 'NAME' for part in lacking})}",
     )
 
 
-#: The bytes of memory that a query takes at most beside its rows, and a row of a frame while it is read and joined.
+#: Upper bounds on memory in bytes: per query, in addition to its rows, and per row of a frame being read and joined.
 PER_QUERY, PER_ROW = 280, 300
 _PER_LINE = {"trec": 200, "msmarco": 130, "movielens": 200, "header_table": 130, "letor": 130, "ntcir": 600}
 _PER_LINE["session_table"] = 1000
 
 
 class Format(NamedTuple):
-    """A format: what it looks like, what reads it (``module:function`` in this package), what names of its files end
-    in, and by what mere lines are known to be in it; others have a shape. What reads a large run of it piece by piece,
-    if anything does."""
+    """A format: its layout, its reader (``module:function`` in this package), the endings of its file names, and how
+    plain lines are recognised (other formats have a shape). ``piece_reader`` reads a large run in pieces."""
 
     name: str
     looks: str
@@ -217,36 +213,34 @@ class Format(NamedTuple):
 
     @property
     def per_line(self) -> int:
-        """The bytes of memory that a line takes at most beside its text; 0 where the reader itself counts them."""
+        """Upper bound on the memory in bytes per line, in addition to its text; 0 if the reader itself counts."""
         return _PER_LINE.get(self.reader.partition(":read_")[2], 0)
 
     def fits(self, sample: Sample) -> bool:
-        """Whether a source that begins like this is in the format."""
         return sample.shape == self.name or (
             self.has_lines is not None and sample.shape == "lines" and self.has_lines(sample)
         )
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
-        """What a text holds."""
         if self.per_line:
             text.require_memory(self.per_line)
         return load_reader(self.reader)(text, how, **options)
 
 
 def load_reader(reader: str) -> Callable[..., Any]:
-    """The function ``module:function`` of this package."""
+    """Import the function ``module:function`` of this package."""
     module, _, function = reader.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(f"gainful.io.{module}"), function)
     return found
 
 
 def _is_msmarco(sample: Sample) -> bool:
-    # What trec_eval prints is of all queries, and no run.
+    # trec_eval's output has "all" in the second field.
     is_table = sample.run and len(sample.fields) == 3 and sample.fields[1] != b"all"
     return is_table and _WHOLE.fullmatch(sample.fields[2]) is not None
 
 
-#: The number of a user and of an item, a rating, and seconds or milliseconds since 1970.
+#: User number, item number, rating, and seconds or milliseconds since 1970.
 _RATED = re.compile(rb"\d+(?P<mark>\t| |::)\d+(?P=mark)\d\d?(\.\d+)?(?P=mark)(\d{9,10}|\d{12,13})")
 
 
@@ -263,7 +257,7 @@ def _is_ntcir(sample: Sample) -> bool:
 
 _TREC = (".run", ".res", ".txt", ".trec")
 _HEADER = "a header (session, query, rank, document, ...), then fields between"
-#: The formats of judgments and of runs. What fits none of them is TREC text.
+#: The formats of judgments and runs. Anything else is read as TREC text.
 _OF_ROWS = (
     Format("trec", "query subtopic document grade; query Q0 document rank score tag", "rows:read_trec", endings=_TREC),
     Format("msmarco", "query document rank", "delimited:read_msmarco", (), _is_msmarco, "delimited:msmarco_pieces"),
@@ -305,7 +299,7 @@ _OF_ROWS = (
         piece_reader="frames:parquet_pieces",
     ),
 )
-#: The formats of sessions. In runs of any format a query's id is session and turn.
+#: The formats of sessions. In runs, a query ID consists of session and turn.
 _OF_SESSIONS = (
     Format(
         "jsonl",
@@ -322,7 +316,7 @@ _OF_SESSIONS = (
 )
 FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_ROWS}
 SESSION_FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_SESSIONS}
-#: What the names of files end in that are in one of the formats.
+#: File name endings of all formats.
 ENDINGS = tuple(ending for format_ in (*_OF_ROWS, *_OF_SESSIONS) for ending in format_.endings)
 
 
@@ -330,12 +324,12 @@ CR_ALONE, CONVERT = "expected lines that end in LF or CR LF, found CR alone", "c
 
 
 def fitting_format(sample: Sample, formats: Mapping[str, Format]) -> str | None:
-    """The first of the formats that a source which begins like this is in; None if it is in none."""
+    """Return the first format that fits the sample; None if none does."""
     return next((name for name, format_ in formats.items() if format_.fits(sample)), None)
 
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
-    """The format of a text, given or recognised; ``trec`` where nothing else fits."""
+    """Return the given or recognised format of a text; ``trec`` if nothing else fits."""
     if how.format is not None:
         if how.format != "parquet":
             refuse_binary(text.head, text.name)
@@ -347,33 +341,33 @@ def format_of(text: Text, how: Reading, *, run: bool) -> str:
 
 
 def first_line(head: bytes) -> bytes:
-    """The first line of a beginning that is neither blank nor a comment."""
-    return next((line.strip(b" \r") for line in head.removeprefix(_BOM).split(b"\n") if _tells(line)), b"")
+    """Return the first line that is neither blank nor a comment."""
+    return next((line.strip(b" \r") for line in head.removeprefix(_BOM).split(b"\n") if _has_content(line)), b"")
 
 
 def header_line(text: Text) -> tuple[int, bytes]:
-    """The first line that is neither blank nor a comment, with its offset."""
-    found, offset = _first_telling(text.head), 0
+    """Return the first line that is neither blank nor a comment, with its offset."""
+    found, offset = _first_content_line(text.head), 0
     for line in text.lines() if found is None else ():
         start = len(_BOM) if offset == 0 and line.startswith(_BOM) else 0
-        if _tells(line[start:]):
+        if _has_content(line[start:]):
             return offset + start, line[start:]
         offset += len(line) + 1
     return found or (max(0, offset - 1), b"")
 
 
-def _first_telling(data: bytes) -> tuple[int, bytes] | None:
-    """The same, if the line ends in these bytes."""
+def _first_content_line(data: bytes) -> tuple[int, bytes] | None:
+    """Return the same as ``header_line`` if the line ends within these bytes."""
     offset = 3 if data.startswith(_BOM) else 0
     while (end := data.find(b"\n", offset)) >= 0:
-        if _tells(line := data[offset:end]):
+        if _has_content(line := data[offset:end]):
             return offset, line
         offset = end + 1
     return None
 
 
-def _tells(line: bytes) -> bool:
-    """Whether a line is neither blank nor a comment nor what spreadsheets write first."""
+def _has_content(line: bytes) -> bool:
+    """Return whether a line is neither blank, nor a comment, nor a spreadsheet's separator line."""
     stripped = line.strip(b" \t\r")
     return bool(stripped) and not stripped.startswith(b"#") and not _SEPARATOR_LINE.fullmatch(stripped)
 
@@ -383,7 +377,7 @@ def _has_scalar(value: object) -> bool:
 
 
 def refuse_binary(head: bytes, name: str) -> None:
-    """Refuses what is no text in UTF-8."""
+    """Raise InputError if a beginning is not UTF-8 text."""
     if head.startswith(b"PK\x03\x04"):
         raise InputError(
             f"{name}: expected text or parquet, found a zip file or a spreadsheet", "save the sheet as CSV, or unzip it"
@@ -391,24 +385,23 @@ def refuse_binary(head: bytes, name: str) -> None:
     if _WIDE.match(head):
         raise _not_utf8(name, head)
     if b"\0" in head:
-        raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
+        raise InputError(f"{name}: expected text or parquet, found binary content", "is this the right file?")
 
 
 def _not_utf8(name: str, head: bytes | bytearray) -> InputError:
-    """What is said of a text in another encoding, which its beginning tells."""
+    """Return the error for a text whose beginning shows another encoding."""
     encoding = "UTF-32" if b"\0\0" in head[:4] else "UTF-16"
     convert = f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8"
     hint = convert if b"\0" in head else "is this a table? Save it as UTF-8"
     return InputError(f"{name}: expected UTF-8 text, found other bytes", hint)
 
 
-#: So many bytes are looked at at once.
+#: Number of bytes decoded at a time.
 _AT_ONCE = 1 << 24
 
 
 def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
-    """A table as it is where it is UTF-8; else as spreadsheets write it on Windows, with a note. The lines are the
-    same."""
+    """Return a table as is if it is UTF-8; else decoded as Windows-1252, with a note. Line numbers do not change."""
     import codecs  # loaded late: few tables need it
 
     data, decoder = text.data, codecs.getincrementaldecoder("utf-8")()
@@ -424,25 +417,25 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
     return Text.of_view(content.encode(), text.name), (note,)
 
 
-#: What JSON takes at most as Python objects: bytes for each of these bytes, and so many values are not worth a look.
+#: Upper bounds on memory for JSON as Python objects: bytes per mark; shorter texts are not checked.
 _JSON_COSTS, _SHORT_JSON = {b",": 100, b":": 100, b"[": 200, b"{": 500}, 1 << 14
 
 
 def json_cost(data: bytes | bytearray) -> int:
-    """The bytes of memory that a text in JSON and the rows of its values take at most, beside the text itself."""
+    """Return an upper bound on the memory for a JSON text and the rows of its values, in addition to the text."""
     width = 1 if data.isascii() else 4 if any(data.count(lead) for lead in range(0xF0, 0xF5)) else 2
     return 2 * width * len(data) + sum(each * data.count(mark) for mark, each in _JSON_COSTS.items())
 
 
 def first_json(data: bytes | bytearray, name: str) -> object:
-    """The value that a text at the beginning of a source is; None if it is none."""
+    """Return the JSON value of a text at the beginning of a source; None if it is not JSON."""
     if len(data) > _SHORT_JSON:
         require_memory(name, len(data) + json_cost(data))
     return json_or_none(data)
 
 
 def parse_json(data: bytes | bytearray, name: str, where: str) -> Any:
-    """The value that a text is, at a place in the source of a name."""
+    """Parse a JSON text at ``where`` in the source ``name``."""
     import json
 
     if len(data) > _SHORT_JSON:
@@ -452,7 +445,7 @@ def parse_json(data: bytes | bytearray, name: str, where: str) -> Any:
     try:
         return load_json(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        # A text that ends too early is shown by its last line.
+        # A truncated text is quoted by its last line.
         text = error.doc.rstrip()
         at = min(error.pos, len(text))
         start = text.rfind("\n", 0, at) + 1
@@ -461,10 +454,10 @@ def parse_json(data: bytes | bytearray, name: str, where: str) -> Any:
         place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
         raise InputError(
             f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
-            "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
+            "for one value per line, use the format jsonl" if error.msg == "Extra data" else None,
         ) from error
     except RecursionError as error:
-        raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
+        raise InputError(f"{where}: expected JSON, found values nested too deeply to read") from error
     except ValueError as error:
         found = "a number of more than 4,300 digits" if str(error).startswith("Exceeds the limit") else str(error)
         raise InputError(f"{where}: expected JSON, found {found}") from error
@@ -476,7 +469,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise ValueError(f"'{printable(key)}' twice in one object")
+                raise ValueError(f"duplicate key '{printable(key)}' in one object")
             seen.add(key)
     return found
 

@@ -1,7 +1,4 @@
-"""What other packages hold: data frames, parquet files and the collections of ir_datasets.
-
-Data frames are anything with the Arrow PyCapsule interface, and pandas without pyarrow.
-"""
+"""Data of other packages: data frames (Arrow PyCapsule interface, or pandas), parquet and ir_datasets."""
 
 from __future__ import annotations
 
@@ -45,13 +42,7 @@ from gainful.io.rows import (
 )
 from gainful.io.session_log import log_rows
 from gainful.io.session_objects import log_of_objects
-from gainful.io.session_records import (
-    OPTIONAL,
-    SessionContent,
-    SessionRows,
-    read_time,
-    session_rows,
-)
+from gainful.io.session_records import OPTIONAL, SessionContent, SessionRows, read_time, session_rows
 from gainful.io.sources import Text, max_list_bytes, require_memory
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -59,15 +50,15 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
-#: So many rows of a large file are read at a time.
+#: Number of rows of a large file read at a time.
 _BATCH = 1 << 18
-#: So many rows tell whether a column has numbers.
+#: Number of rows sampled to decide whether a column holds numbers.
 _SAMPLE = 100
 _SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system", "event")
-#: How the types of dates and times begin, in pandas, polars and pyarrow.
+#: Prefixes of date and time types in pandas, polars and pyarrow.
 _MOMENTS = ("datetime64", "Datetime", "timestamp")
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
-#: How Arrow's formats begin, and what is behind them.
+#: Prefixes of Arrow's format strings, with names for messages.
 _KINDS = {
     "d:": "decimals",
     "e": "float16",
@@ -84,8 +75,8 @@ _KINDS = {
 
 
 def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin | None = None) -> Rows:
-    """The columns of a frame that matter, as rows; cells may hold all documents of a query. ``origin`` says where rows
-    stand, if it is not in a frame of their own."""
+    """Read the relevant columns of a frame as rows; cells may hold all documents of a query. ``origin`` overrides the
+    places of rows, for parts of a larger table."""
     _require_frame(frame, name)
     queries = _with_lists(frame, how.columns, name, names_of(run))
     if queries is not None:
@@ -108,12 +99,12 @@ def _require_frame(frame: object, name: str) -> None:
 
 
 def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int) -> Iterator[Rows]:
-    """The rows of a run in Arrow batches, at least so many at a time if there are; they count through all batches.
+    """Yield the rows of a run in Arrow batches, numbered across batches, at least ``least`` at a time if possible.
 
-    Small batches of pyarrow are read together, because each has its price.
+    Small pyarrow batches are combined, because each has a fixed cost.
     """
     if is_frame(batches) and (is_pandas(batches) or find_spec("pyarrow") is None):
-        batches = [batches]  # all of a stream at once where nobody reads it piece by piece
+        batches = [batches]  # without pyarrow, a stream is read in one step
     elif is_frame(batches):
         import pyarrow
 
@@ -145,7 +136,7 @@ def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int
 
 
 def read_parquet(source: Text | str, reading: Reading, *, run: bool) -> Rows:
-    """A parquet file, or a folder of parts as Spark writes a table, through pyarrow or polars."""
+    """Read a parquet file, or a folder of parts as written by Spark, through pyarrow or polars."""
     name = source if isinstance(source, str) else source.name
     rows = read_frame(_unnested(open_parquet(source), run), reading, run=run, name=name)
     require_memory(name, PER_ROW * rows.size + PER_QUERY * len(rows.query_ids))
@@ -153,10 +144,10 @@ def read_parquet(source: Text | str, reading: Reading, *, run: bool) -> Rows:
 
 
 def _unnested(table: Any, run: bool) -> Any:
-    """A table of pyarrow with a row a document, where a column has all documents of a query; any other as it is.
+    """Return a pyarrow table with one row per document if a column holds lists of documents; any other table as is.
 
-    The documents may be ids, or structures, such as the recommendations of Spark's ALS, whose one number that has no
-    other name is the score.
+    Documents may be IDs, or structures such as the recommendations of Spark's ALS, in which the only unnamed number is
+    the score.
     """
     if not hasattr(table, "column_names"):
         return table
@@ -181,7 +172,7 @@ def _unnested(table: Any, run: bool) -> Any:
 
 
 def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
-    """A run in a parquet file, some rows at a time, through pyarrow."""
+    """Yield a run in a parquet file, some rows at a time, through pyarrow."""
     from pyarrow import parquet
 
     with _parquet_errors(text.name):
@@ -194,7 +185,7 @@ def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
 
 
 def _require_parquet(name: str, parts: Sequence[Any], per_row: int) -> int:
-    """Refuse parquet whose rows, as its metadata has them, take more memory than may be used; else what they take."""
+    """Check the memory for the rows in parquet metadata against the limit; return the bytes for the rows."""
     rows = sum(part.num_rows for part in parts)
     size = sum(part.row_group(i).total_byte_size for part in parts for i in range(part.num_row_groups))
     require_memory(name, size + per_row * rows)
@@ -202,8 +193,8 @@ def _require_parquet(name: str, parts: Sequence[Any], per_row: int) -> int:
 
 
 def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
-    """A parquet file, or a folder of them, as a frame of pyarrow or polars, of which a row takes so many bytes at most
-    beside its values."""
+    """Open a parquet file or folder as a frame of pyarrow or polars; ``per_row`` bounds the memory in bytes per row, in
+    addition to its values."""
     name = source if isinstance(source, str) else source.name
     path = source if isinstance(source, str) else source.path
     with _parquet_errors(name):
@@ -217,7 +208,7 @@ def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
                 return whole.read()
             file = parquet.ParquetFile(path or pyarrow.BufferReader(source.data))
             size, batches = _require_parquet(name, [file.metadata], per_row), []
-            # Dictionaries and prefixes make columns larger than the metadata has them.
+            # Dictionary and prefix encodings expand beyond the size in the metadata.
             for batch in file.iter_batches(_BATCH):
                 size += batch.nbytes
                 require_memory(name, size)
@@ -231,14 +222,13 @@ def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
             rows = polars.scan_parquet(content).select(polars.len()).collect().item()
             require_memory(name, per_row * rows)
             return polars.read_parquet(content)
-        raise MissingExtraError(
-            f"{name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
-        )
+        install = "install one: pip install 'gainful[parquet]'"
+        raise MissingExtraError(f"{name}: reading parquet needs pyarrow or polars", install)
 
 
 @contextmanager
 def _parquet_errors(name: str) -> Iterator[None]:
-    """Says of damaged data that it is: each library has its own exceptions for it."""
+    """Convert any library's exception for damaged data into InputError."""
     try:
         yield
     except (MissingExtraError, InputError, MemoryError):
@@ -248,7 +238,7 @@ def _parquet_errors(name: str) -> Iterator[None]:
 
 
 def read_session_parquet(text: Text, how: Reading) -> SessionContent:
-    """Sessions in a parquet file, or a run."""
+    """Read sessions, or a run, from a parquet file."""
     frame = open_parquet(text, SESSION_FORMATS["csv"].per_line)
     names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
     if not is_session_header(names, how.columns) and has_header(names, how.columns, known=NAMES):
@@ -257,7 +247,7 @@ def read_session_parquet(text: Text, how: Reading) -> SessionContent:
 
 
 def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows:
-    """The rows of a data frame, or of a log in one."""
+    """Read sessions, or a log, from a data frame."""
     _require_frame(frame, name)
     events = _with_lists(frame, how.columns, name, SESSION_NAMES)
     if events is not None:
@@ -279,7 +269,7 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows:
 
 
 def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names) -> list[dict[str, Any]] | None:
-    """The rows of a frame whose cells hold the documents of a query each, as dicts; None if they hold one."""
+    """Return the rows of a frame as dicts if its cells hold lists of documents; None otherwise."""
     names = [str(each) for each in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     document = find_role("document", names, columns, name, known) if names else None
     if document is None or not any(isinstance(each, (list, np.ndarray)) for each in _first_values(frame, document)):
@@ -288,12 +278,11 @@ def _with_lists(frame: Any, columns: Mapping[str, str], name: str, known: Names)
 
 
 def _first_values(frame: Any, column: int, most: int | None = _SAMPLE) -> list[object]:
-    """What stands in a column of the first rows, or of all."""
     return [cell for cell in _column(frame, column, most)[1] if cell is not None]
 
 
 def _column(frame: Any, column: int, most: int | None = None) -> tuple[str, Sequence[object]]:
-    """The type of a column and its first cells, or all, None where there is none; nothing of frames that hide them."""
+    """Return the type and the first or all cells of a column, None for missing; nothing if the frame hides them."""
     if is_pandas(frame):
         series = frame.iloc[:most, column]
         cells = zip(series.tolist(), series.isna().tolist(), strict=True)
@@ -308,8 +297,7 @@ def _column(frame: Any, column: int, most: int | None = None) -> tuple[str, Sequ
 
 
 class FrameColumns:
-    """The columns of a frame by their place: ids, numbers, and what is wrong with a row. Any but those of pandas are
-    read through the Arrow PyCapsule interface."""
+    """The columns of a frame by position, read through the Arrow PyCapsule interface: IDs, numbers and invalid rows."""
 
     def __init__(self, frame: Any, name: str) -> None:
         self._name = name
@@ -318,34 +306,30 @@ class FrameColumns:
         except ValueError as error:
             raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
         except ImportError as error:
-            raise MissingExtraError(
-                f"{name}: without the compiled core, reading this data frame needs pyarrow",
-                "install it: pip install 'gainful[frames]'",
-            ) from error
+            message = f"{name}: without the compiled core, reading this data frame needs pyarrow"
+            raise MissingExtraError(message, "install it: pip install 'gainful[frames]'") from error
         self.names: Sequence[str] = self._table.names
 
     @staticmethod
     def of(frame: Any, name: str) -> FrameColumns:
-        """The columns of a frame of any kind."""
         return _PandasColumns(frame, name) if is_pandas(frame) else FrameColumns(frame, name)
 
     def ids(self, column: int) -> Spans:
-        """The ids of a column, empty where there is none; TypeError if it has other things."""
+        """Return the IDs of a column, empty where missing; raise TypeError for other types."""
         data, start, length, _ = self._table.ids(column)
         return data, start, length
 
     def numbers(self, column: int) -> Floats:
-        """The numbers of a column, in the same way, NaN where there is none."""
+        """Return the numbers of a column, NaN where missing; raise TypeError for other types."""
         values: Floats = self._table.numbers(column)[0]
         return values
 
     def kind(self, column: int) -> str:
-        """What a column has, in words."""
         format_ = self._format(column)
         return next((name for start, name in _KINDS.items() if format_.startswith(start)), f"Arrow's format {format_}")
 
     def shown(self, column: int, row: int) -> str:
-        """What stands in a cell that cannot be taken."""
+        """Return an invalid cell as messages show it."""
         format_ = self._format(column)
         return "null, NaN or infinity" if format_ in "efg" else "null or an empty text" if format_ in _TEXTS else "null"
 
@@ -353,7 +337,7 @@ class FrameColumns:
         return self._table.formats[column].removeprefix("dictionary of ")
 
     def unusable(self, column: int, rows: Ints) -> Ints:
-        """Those of the rows without an id or a number that have something else."""
+        """Return those of the rows without a usable value whose cell is not missing."""
         return rows[:0]
 
     def read(
@@ -365,8 +349,8 @@ class FrameColumns:
         optional: Sequence[str] = (),
         either: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """The columns of roles: those of ``ids`` as spans, empty where there is none, others as numbers, NaN where
-        there is none, ``either`` as they are. Those that are not ``optional`` have a value in every row."""
+        """Return columns by role: ``ids`` as spans, empty where missing; others as numbers, NaN where missing;
+        ``either`` as numbers or else IDs. Roles that are not ``optional`` need a value in every row."""
 
         def read_column(role: str, column: int) -> Any:
             try:
@@ -376,7 +360,7 @@ class FrameColumns:
                     raise
             return self._read_column(role, column, True, role in optional, origin)
 
-        # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
+        # In parallel: the core copies columns without holding the interpreter's lock.
         tasks = [partial(read_column, role, column) for role, column in roles.items()]
         return dict(zip(roles, in_parallel(tasks, default_threads(), Progress()), strict=True))
 
@@ -398,7 +382,7 @@ class FrameColumns:
 
 
 class _PandasColumns(FrameColumns):
-    """The columns of a frame of pandas, in its own types."""
+    """The columns of a pandas frame, in its own types."""
 
     def __init__(self, frame: Any, name: str) -> None:
         self._name, self._frame, self.names = name, frame, [str(column) for column in frame.columns]
@@ -406,14 +390,14 @@ class _PandasColumns(FrameColumns):
     def ids(self, column: int) -> Spans:
         series = self._frame.iloc[:, column]
         if hasattr(series, "cat"):
-            # The categories once, then a span for every row; the code of what is missing is -1, the last one's.
+            # Pack the categories once, then index them by row; code -1 (missing) selects the appended empty ID.
             data, start, length, bad = core.pack_ids(series.cat.categories.tolist())
             if bad < 0:
                 codes = series.cat.codes.to_numpy().astype(np.int64)
                 return data, np.append(start, 0)[codes], np.append(length, 0)[codes]
         dtype = series.dtype
         if getattr(dtype, "kind", "") in ("i", "u") or str(dtype).startswith(("str", "large_str")):
-            # Where values are not Python objects, Arrow has them at once; pyarrow may be missing, or too old.
+            # Arrow returns values that are not Python objects at once; pyarrow may be missing or too old.
             with suppress(ImportError, AttributeError):
                 return FrameColumns(self._frame.iloc[:, [column]], self._name).ids(0)
         data, start, length, _ = core.pack_ids(series.tolist())
@@ -442,7 +426,7 @@ class _PandasColumns(FrameColumns):
 
 
 def _number(value: object) -> float:
-    """A number, or NaN for what is none."""
+    """Return a number, or NaN for anything else."""
     with suppress(OverflowError):
         if isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
             return float(value)
@@ -453,7 +437,7 @@ _PREFIX = "irds:"
 
 
 def is_dataset(source: str) -> bool:
-    """Whether a source that is no file is the id of a collection: marked by ``irds:``, or known to ir_datasets."""
+    """Return whether a source is the ID of a collection: prefixed with ``irds:``, or known to ir_datasets."""
     if source.startswith(_PREFIX):
         return True
     if find_spec("ir_datasets") is None:
@@ -464,19 +448,18 @@ def is_dataset(source: str) -> bool:
 
 
 def read_dataset(source: str) -> Rows:
-    """The judgments of a collection."""
+    """Read the judgments of a collection."""
     try:
         import ir_datasets
 
         dataset = ir_datasets.load(source.removeprefix(_PREFIX))
     except ImportError as error:
-        raise MissingExtraError(
-            f"{source}: reading it needs the package ir_datasets", "install it with: pip install 'gainful[datasets]'"
-        ) from error
+        install = "install it with: pip install 'gainful[datasets]'"
+        raise MissingExtraError(f"{source}: reading it needs the package ir_datasets", install) from error
     except KeyError as error:
-        raise InputError(f"{source}: expected the id of a collection, found none that ir_datasets knows") from error
+        raise InputError(f"{source}: ir_datasets has no collection with this ID") from error
     if not dataset.has_qrels():
-        raise InputError(f"{source}: expected a collection with judgments, found one without")
+        raise InputError(f"{source}: this collection has no judgments")
     judgments = list(dataset.qrels_iter())
 
     def where(row: int) -> str:

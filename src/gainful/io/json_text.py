@@ -1,4 +1,4 @@
-"""JSON and Python objects: judgments and runs as one dict of dicts, one object a query, or one a row of a table."""
+"""JSON and Python objects: one dict of dicts, one object per query, or one object per row of a table."""
 
 from __future__ import annotations
 
@@ -27,26 +27,16 @@ from gainful.io.columns import (
     query_of_lists,
 )
 from gainful.io.formats import Reading, json_cost, parse_json
-from gainful.io.rows import (
-    Entry,
-    NamedRows,
-    Rows,
-    gather_entries,
-    packed,
-    place_in,
-    read_id,
-    read_value,
-    rows_of_table,
-)
+from gainful.io.rows import Entry, NamedRows, Rows, gather_entries, packed, place_in, read_id, read_value, rows_of_table
 from gainful.io.sources import Text
 from gainful.notation import printable, some_of
 
-#: An object and where it stands.
+#: An object and its place.
 _Placed = tuple[dict[str, Any], str]
 
 
 def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list of what JSON lines hold."""
+    """Read ``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list as in JSON lines."""
     value = parse_json(text.content, text.name, text.name)
     if isinstance(value, list):
         return read_objects(value, text.name, reading, run=run)
@@ -59,15 +49,15 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
 
 
 def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any], *, run: bool) -> Iterator[Entry]:
-    """The queries of ``{query: {document: value}}`` or ``{query: [document, ...]}`` as Python has it."""
+    """Yield the queries of a Python dict ``{query: {document: value}}`` or ``{query: [document, ...]}``."""
     kinds = (Sequence, np.ndarray) if run else (list, tuple)
     for query, documents in lists.items():
         where = place_in(name, query)
         if isinstance(documents, Mapping):
             refuse_plain(columns, where)
             yield Entry(query, list(documents), list(documents.values()), where)
-        elif isinstance(documents, (set, frozenset)) and not run:  # which have no order, and are no ranking
-            yield Entry(query, sorted(documents, key=str), None, where)  # in the same order every time
+        elif isinstance(documents, (set, frozenset)) and not run:  # unordered, so not a ranking
+            yield Entry(query, sorted(documents, key=str), None, where)  # deterministic order
         elif isinstance(documents, (str, bytes)) or not isinstance(documents, kinds):
             expected = "documents and scores or a list of documents" if run else "documents and grades"
             raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
@@ -75,8 +65,8 @@ def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any]
             yield _listed_entry(query, list(documents), where, columns, run=run)
 
 
-#: Documents as frameworks retrieve them, or as JSON of these: what tells them, their id, and what else is known of
-#: them. A node and its score, or a node alone, are LlamaIndex's, the others LangChain's and Haystack's.
+#: Retrieved documents of frameworks, also as JSON: the key or attribute that identifies the type, and the paths of the
+#: ID and the metadata, for LlamaIndex (node with score, node), LangChain and Haystack.
 _SHAPES = (
     ("node", "node.node_id", "node.metadata"),
     ("node_id", "node_id", "metadata"),
@@ -86,7 +76,7 @@ _SHAPES = (
 
 
 def value_at(value: Any, path: str) -> Any:
-    """What stands at a dotted path of keys or attributes, or the id of a span made of three; None where nothing does.
+    """Return the value at a dotted path of keys or attributes, or the ID of a span built from three; None if missing.
 
     >>> value_at({"metadata": {"chunk_id": "c1"}}, "metadata.chunk_id"), value_at({"a.b": 1}, "a.b"), value_at({}, "a")
     ('c1', 1, None)
@@ -104,10 +94,10 @@ def value_at(value: Any, path: str) -> Any:
 
 
 def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
-    """The id of a framework's document, with its score in JSON that has one: objects rank as they stand, for some
-    frameworks' scores are distances. Anything else as it is, but with what stands at the paths that columns name."""
+    """Return the ID of a framework's document, with the score if its JSON has one; other items with the paths that
+    columns name. Objects keep their order, because the scores of some frameworks are distances."""
     if isinstance(item, (tuple, list)) and len(item) == 2 and not isinstance(item[0], (str, int)):
-        item = item[0]  # as LangChain has it: a document and its score
+        item = item[0]  # LangChain's pair of document and score
     given, has = columns.get("document"), item.__contains__ if isinstance(item, dict) else partial(hasattr, item)
     own, about = next((paths for tells, *paths in _SHAPES if has(tells)), ("", ""))
     known = value_at(item, about) if about else None
@@ -126,8 +116,8 @@ def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
         raise InputError(
             f"{where}: no '{given}' in this document; it has {has_ids}"
             if given is not None
-            else f"{where}: which is the id of this document? It has {has_ids}",
-            f"{for_asker(option('columns', {'document': example}), f'id={example!r}')} takes {example}"
+            else f"{where}: no unique id for this document; it has {has_ids}",
+            f"use {for_asker(option('columns', {'document': example}), f'id={example!r}')}"
             + for_asker("", "; id= may also be a function of the document"),
         )
     return {"id": found, "score": item["score"]} if isinstance(item, dict) and "score" in item else found
@@ -144,19 +134,19 @@ def _with_paths(value: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, 
 
 
 def refuse_plain(columns: Mapping[str, Any], where: str) -> None:
-    """Refuses what has no columns where one was to name the documents of chunks."""
+    """Raise InputError if a parent column was given for data without columns."""
     if isinstance(name := columns.get("document"), ParentColumn):
-        raise InputError(f"{where}: parent: expected a column '{name}', or a file of that name, found neither")
+        raise InputError(f"{where}: parent: neither a column nor a file is named '{name}'")
 
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """One object a line: a query with its results or judgments, or one row of a table."""
+    """Read one object per line: a query with its results or judgments, or one row of a table."""
     placed = [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)]
     return _content(placed, text.name, reading, run)
 
 
 def is_object_of_run(value: dict[str, Any]) -> bool:
-    """Whether a dict is one that lines of a run hold: a query with its results, or a row of a table.
+    """Return whether a dict could be a line of a run: a query with its results, or a row of a table.
 
     >>> is_object_of_run({"question": "who?", "results": ["d1"]}), is_object_of_run({"id": "d1", "score": 0.5})
     (True, False)
@@ -166,12 +156,12 @@ def is_object_of_run(value: dict[str, Any]) -> bool:
 
 
 def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: bool) -> Rows:
-    """What a list of objects holds."""
+    """Read a list of objects."""
     return _content([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, reading, run)
 
 
 def json_lines(text: Text, kept: Callable[[bytes], int] | None = None) -> Iterator[tuple[str, bytes]]:
-    """The lines that are neither blank nor comments, with their places; see :meth:`gainful.io.sources.Text.lines`."""
+    """Yield lines that are neither blank nor comments, with their places; see :meth:`gainful.io.sources.Text.lines`."""
     for number, line in enumerate(text.lines(kept), 1):
         stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
         if stripped and not stripped.startswith(b"#"):
@@ -179,7 +169,7 @@ def json_lines(text: Text, kept: Callable[[bytes], int] | None = None) -> Iterat
 
 
 def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows:
-    """Objects that are a row each if the first one is, else a query each; all have to be alike."""
+    """Read objects as one row each if the first one is a row, or else as one query each."""
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {described(value)}")
@@ -192,7 +182,6 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
 
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:
-    """The key that holds all documents of a query, by its name."""
     side, given = "results" if run else "judgments", reading.columns.get("document")
     holding = [key for key, each in value.items() if isinstance(each, (list, dict)) or (each is None and key == given)]
     if given in holding:
@@ -202,7 +191,7 @@ def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) ->
 
 
 def _require_given(placed: list[_Placed], reading: Reading) -> None:
-    """Refuses a name for documents that no object has, nor any item of its lists; what one has, all have to have."""
+    """Raise InputError if the given name for documents is in no object or list item, or only in some objects."""
     name = reading.columns.get("document")
     lacking = next((each for each in placed if name not in each[0]), None)
     if name is None or lacking is None or callable(name):
@@ -219,7 +208,7 @@ def _require_given(placed: list[_Placed], reading: Reading) -> None:
         find_role("document", list(lacking[0]), {"document": str(name)}, lacking[1])
 
 
-#: So many objects tell what a key holds.
+#: Number of objects sampled to decide what a key holds.
 _SAMPLE = 100
 
 
@@ -228,7 +217,6 @@ def _first_values(placed: list[_Placed], names: Sequence[str], column: int) -> l
 
 
 def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
-    """Rows of a table, each with the names of its columns."""
     names, wheres = list(dict.fromkeys(chain.from_iterable(value for value, _ in placed))), [at for _, at in placed]
 
     def read(roles: Mapping[str, int]) -> Rows:
@@ -246,7 +234,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
 
 
 def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:
-    """One entry an object: a query and all of its documents."""
+    """Yield one entry per object: a query and all of its documents."""
     keys: dict[tuple[str, ...], tuple[str, str]] = {}
     for value, where in placed:
         names = tuple(value)
@@ -261,26 +249,25 @@ def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Ent
         yield _of_query(value[query_key], value[nested], f"{where}: {nested}", reading, run)
 
 
-_SCORES = "`gainful compare --from FILE` compares them; `gainful eval` takes judgments and runs"
+_SCORES = "use `gainful compare --from FILE` to compare scores"
 
 
 def _no_entry(value: dict[str, Any], where: str, nested: str | None, query: str | None, run: bool) -> InputError:
-    """What is said of an object that is no query with its documents: what it is, or which keys may be meant."""
+    """Return the error for an object without a query and its documents, with its likely kind or keys."""
     side = "results" if run else "judgments"
     message = f"{where}: expected an object with query and {side}, found {', '.join(value) or 'an empty one'}"
     if {"gainful", "signature"} <= value.keys():
-        return InputError(f"{where}: expected {'a run' if run else side}, found scores that gainful wrote", _SCORES)
+        return InputError(f"{where}: expected {'a run' if run else side}, found scores written by gainful", _SCORES)
     if nested is None and listed_for_other_side(value, run):
         return InputError(message, LOOKS_LIKE_JUDGMENTS if run else LOOKS_LIKE_A_RUN)
     document = nested or next((key for key, each in value.items() if isinstance(each, (list, dict)) and each), None)
     query = query or next((key for key, each in value.items() if isinstance(each, (str, int)) and each), None)
     if document and query:
-        return InputError(message, f"{option('columns', {'query': query, 'document': document})} names them")
+        return InputError(message, f"use {option('columns', {'query': query, 'document': document})}")
     return InputError(message, f'a line is {{"query": "q1", "{side}": ' + ('["d3", "d1"]}' if run else '{"d3": 2.5}}'))
 
 
 def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
-    """Documents and values from ``{id: value}``, or from what lists hold."""
     if isinstance(value, dict):
         refuse_plain(reading.columns, where)
         return Entry(query, list(value), list(value.values()), where)
@@ -291,8 +278,8 @@ def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool
 
 
 def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, Any], *, run: bool) -> Entry:
-    """Documents from ids; with their scores or grades from ``[id, value]`` pairs or objects. Those of judgments need
-    no grade; those of runs may have a rank instead of a score, where it is named."""
+    """Return the entry for a list of IDs, ``[id, value]`` pairs or objects. Grades are optional in judgments; objects
+    in a run may have a rank instead of a score, if columns name it."""
     as_given, items = items, [_identified(item, f"{where}[{i}]", columns) for i, item in enumerate(items)]
     if not any(isinstance(item, (list, tuple, dict)) for item in items):
         if run and all(one is other for one, other in zip(items, as_given, strict=True)):
@@ -317,7 +304,7 @@ def _listed_entry(query: object, items: list[Any], where: str, columns: Mapping[
         pairs.sort(key=lambda pair: json_number(pair[1], where, "rank"))
         return Entry(query, [document for document, _ in pairs], None, where)
     if ranked:
-        raise InputError(f"{where}: expected a rank in all items or in none, found it in some")
+        raise InputError(f"{where}: some items have a rank, others have none")
     documents, values = [document for document, _ in pairs], [value for _, value in pairs]
     if not run and all(value is None for value in values):
         return Entry(query, documents, None, where)
@@ -331,10 +318,10 @@ def _role(run: bool) -> str:
 def _keys_of_item(
     names: Sequence[str], columns: Mapping[str, str], where: str, run: bool
 ) -> tuple[str, str | None, bool]:
-    """The keys of an item's document and of its value, and whether that is a rank."""
+    """Return the keys of an item's document and value, and whether the value is a rank."""
     is_ranked = run and columns.get("rank") in names and find_role("score", names, columns, where) is None
     role = "rank" if is_ranked else _role(run)
-    # What is given may be the key of the whole list.
+    # A given document name may be the key of the whole list.
     given = {of: name for of, name in columns.items() if of != "document" or name in names}
     given = given if "document" in given or "id" not in names else {**given, "document": "id"}
     found = {of: find_role(of, names, given, where) for of in ("document", role)}
@@ -344,9 +331,9 @@ def _keys_of_item(
         distance = next((name for name in names if run and value is None and is_called(name, NEAREST_FIRST)), None)
         raise InputError(
             f"{where}: expected an object with document and {role}, found {', '.join(names) or 'an empty one'}",
-            f"{option('columns')} names {lacking}"
+            f"use {option('columns')} to name {lacking}"
             if distance is None
-            else f"{option('columns', {'rank': distance})} has the nearest first",
+            else f"use {option('columns', {'rank': distance})} to rank the nearest first",
         )
     if value is None and find_role("score", names, {}, where) is not None:
         raise InputError(f"{where}: expected judgments, found scores: {', '.join(names)}", LOOKS_LIKE_A_RUN)
@@ -354,19 +341,19 @@ def _keys_of_item(
 
 
 def described(value: object) -> str:
-    """A value as JSON has it, but texts in single quotes as everywhere."""
-    import json  # loaded late: dicts do not need it
+    """Return a value as JSON, but texts in single quotes as in all messages."""
+    import json  # imported late: dicts do not need it
 
     try:
         return printable(repr(value) if isinstance(value, str) else json.dumps(value, default=repr), 80)
     except ValueError:
         return printable(repr(value), 80)
     except RecursionError:
-        return "values within values"
+        return "deeply nested values"
 
 
 def json_number(value: object, where: str, what: str) -> float:
-    """A finite number; true and false, which Python would take for numbers, are none."""
+    """Return a finite number; booleans, which Python accepts as numbers, are refused."""
     if value is None or isinstance(value, bool):
         raise InputError(f"{where}: expected a finite number as {what}, found {described(value)}")
     return read_value(value, where, what)

@@ -1,4 +1,4 @@
-"""The door: whatever describes judgments, a run or sessions, read into rows; large runs in blocks of whole queries."""
+"""Entry points: read judgments, runs or sessions from any input into rows; large runs in blocks of whole queries."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from gainful.notation import NUMBER
 if TYPE_CHECKING:
     from gainful.io.session_records import SessionContent
 
-#: The formats whose values have names.
+#: Formats with named values.
 _WITH_NAMES = ("csv", "tsv", "json", "jsonl", "parquet")
-#: Files of so many bytes are read piece by piece, if their format can be.
+#: Files of at least this many bytes are read in pieces, if their format supports it.
 LARGE = 1 << 26
 _NO_GRADES: Mapping[str, float] = MappingProxyType({})
 
 
 def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None) -> Rows:
-    """The rows of judgments or of a run: a path, bytes, a dict, a list of dicts as JSON lines have them, a data frame,
-    a folder, or the id of a collection. ``name`` is what messages call a value that is no file."""
-    # Readers are loaded where they are needed: most commands take TREC text, which needs none of these.
+    """Read judgments or a run from a path, bytes, a dict, a list of dicts as in JSON lines, a data frame, a folder, or
+    the ID of a collection. ``name`` names a value that is not a file in messages."""
+    # Readers are imported late: most commands read TREC text, which needs none of these.
     if any(isinstance(each, str) and SPAN.fullmatch(each) for each in how.columns.values()):
         value, name = _objects_of_table(value, how, run, name)
     if isinstance(value, Mapping):
@@ -75,7 +75,7 @@ def read_rows(value: object, how: Reading, *, run: bool, name: str | None = None
 
 
 def _objects_of_table(value: object, how: Reading, run: bool, name: str | None) -> tuple[object, str | None]:
-    """The rows of a table or frame as objects, in which ids are made of several columns; anything else as it is."""
+    """Return the rows of a table or frame as objects, to build IDs from several columns; anything else unchanged."""
     from gainful.io.records import read_records
 
     if not is_frame(value):
@@ -103,7 +103,7 @@ def read_dict(
     run: bool,
     grades: Mapping[str, float] = _NO_GRADES,
 ) -> Rows:
-    """The rows of ``{query: {document: value}}`` or ``{query: [document, ...]}``; a list may be empty."""
+    """Read ``{query: {document: value}}`` or ``{query: [document, ...]}``; a list may be empty."""
     rows = None if grades or "document" in columns else gather_dicts(lists, name)
     if rows is None:
         from gainful.io.json_text import dict_entries
@@ -113,7 +113,7 @@ def read_dict(
 
 
 def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
-    """What NTCIR's folders, folders of parts in parquet and the collections of ir_datasets hold; None for the rest."""
+    """Read an NTCIR folder, a folder of parquet parts or a collection of ir_datasets; return None for other paths."""
     if os.path.isdir(path):
         if any(part.startswith("part-") and part.endswith(".parquet") for part in os.listdir(path)):
             from gainful.io.frames import read_parquet
@@ -130,10 +130,10 @@ def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
 
 
 def is_read_in_pieces(value: object, how: Reading) -> bool:
-    """Whether a run is a large file of a format that can be read piece by piece."""
+    """Return whether a run is a large file in a format that can be read in pieces."""
     if not isinstance(value, (str, os.PathLike)) or not os.path.isfile(value):
         return False
-    # Under a low limit other files are large, too: all of their columns may not fit.
+    # Under a low memory limit smaller files also count as large, since their columns may not fit.
     if os.path.getsize(value) < min(LARGE, max_list_bytes() // 10):
         return False
     format_ = FORMATS[format_of(open_source(value), how, run=True)]
@@ -141,14 +141,14 @@ def is_read_in_pieces(value: object, how: Reading) -> bool:
 
 
 def read_pieces(value: str | os.PathLike[str], how: Reading) -> Iterator[Rows]:
-    """The rows of such a run, some at a time."""
+    """Yield the rows of a large run in pieces."""
     text = open_source(value)
     pieces: Iterator[Rows] = load_reader(FORMATS[format_of(text, how, run=True)].piece_reader)(text, how)
     return pieces
 
 
 def whole_queries(pieces: Iterable[Rows], least: int) -> Iterator[Rows]:
-    """The same rows in blocks that end where a query does; a query that spans several pieces waits for its end."""
+    """Regroup rows into blocks that end at the end of a query; a query that spans several pieces is held until then."""
     held: list[Rows] = []
     count, wanted = 0, least
     for piece in pieces:
@@ -162,13 +162,13 @@ def whole_queries(pieces: Iterable[Rows], least: int) -> Iterator[Rows]:
             if cut:
                 yield _part(block, 0, cut)
             held, count = [_part(block, cut, count)], count - cut
-            wanted = max(least, 2 * count)  # who waits for the end of a long query does not copy it piece by piece
+            wanted = max(least, 2 * count)  # avoids copying a long query once per piece
     if count:
         yield _concatenated(held)
 
 
 def _part(rows: Rows, first: int, end: int) -> Rows:
-    """Some of the rows, without the queries and the bytes of the others."""
+    """Return a range of rows, without queries and bytes that only other rows use."""
     there, query = np.unique(rows.query[first:end], return_inverse=True)
     data, start, length = rows.document[0], rows.document[1][first:end], rows.document[2][first:end]
     begin = int(start.min(initial=data.size))
@@ -177,7 +177,7 @@ def _part(rows: Rows, first: int, end: int) -> Rows:
         query,
         (data[begin : int((start + length).max(initial=begin))], start - begin, length),
         None if rows.value is None else rows.value[first:end],
-        # Pieces have their rows in order, so that a part of them is known by its first row.
+        # Rows of a piece are in source order, so its first row determines their places.
         replace(rows.origin, first=rows.origin.first + first),
         None if rows.rank is None else rows.rank[first:end],
         notes=rows.notes,
@@ -185,15 +185,14 @@ def _part(rows: Rows, first: int, end: int) -> Rows:
 
 
 def _concatenated(pieces: Sequence[Rows]) -> Rows:
-    """Pieces, one after the other, as one."""
     if len(pieces) == 1:
         return pieces[0]
     values, ranks = ([getattr(piece, what) for piece in pieces] for what in ("value", "rank"))
     for what, parts in (("scores", values), ("ranks", ranks)):
         at = next((i for i, part in enumerate(parts) if (part is None) != (parts[0] is None)), None)
         if at is not None:
-            found = f"no {what} after batches with" if parts[at] is None else f"{what} after batches without"
-            raise InputError(f"{pieces[at].origin.where(0)}: expected the same columns in all batches, found {found}")
+            found = f"no {what}, but earlier batches have them" if parts[at] is None else f"{what} only from here"
+            raise InputError(f"{pieces[at].origin.where(0)}: batches have different columns: {found}")
     place: dict[bytes, int] = {}
     for piece in pieces:
         for identifier in piece.query_ids:
@@ -214,7 +213,7 @@ def _concatenated(pieces: Sequence[Rows]) -> Rows:
 
 
 def read_session_content(text: Text, how: Reading) -> SessionContent:
-    """What a text of sessions holds."""
+    """Read a text of sessions."""
     if not header_line(text)[1].strip():
         raise InputError(f"{text.name}: expected at least one session, found an empty file")
     name = how.format
@@ -225,10 +224,10 @@ def read_session_content(text: Text, how: Reading) -> SessionContent:
             sample.refuse_unknown_table()
     content: SessionContent = SESSION_FORMATS[name or "trec"].read(text, how)
     if how.session_gap is not None and (name == "xml" or isinstance(content, Rows)):
-        raise UsageError(f"{text.name}: {option('session_gap')} is for logs with times, found a run or sessions")
+        raise UsageError(f"{text.name}: {option('session_gap')} applies only to logs with times")
     return content
 
 
 def read_run_of_sessions(text: Text, how: Reading) -> Rows:
-    """A run whose queries are named by session and turn."""
+    """Read a run with query IDs that consist of session and turn."""
     return read_rows(text, how, run=True)

@@ -1,4 +1,4 @@
-"""Small tables of any columns: a record a row, whatever holds them. For what people say of queries."""
+"""Small tables with arbitrary columns, such as information about queries, read as one record per row."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import (
-    INTENT_NAMES,
-    SESSION_NAMES,
-    Names,
-    OfEitherSide,
-    find_all,
-    find_role,
-    folded,
-    is_called,
-)
+from gainful.io.columns import INTENT_NAMES, SESSION_NAMES, Names, OfEitherSide, find_all, find_role, folded, is_called
 from gainful.io.formats import in_utf8, parse_json, refuse_binary
 from gainful.io.json_text import json_lines
 from gainful.io.rows import dicts_of_frame, is_frame, read_id
@@ -27,15 +18,12 @@ from gainful.io.sources import BLANKS, Source, Text, as_source, open_source, tex
 from gainful.notation import number_text, printable, read_number, text_of_id
 
 _BOM = b"\xef\xbb\xbf"
-#: What probabilities add up to at most, but for rounding.
+#: Upper limit on a sum of probabilities, with room for rounding.
 _ALL_INTENTS = 1.001
 
 
 class Record(NamedTuple):
-    """A row: its values by the names of their columns, and where it stands. A line without a header has no names.
-
-    In a table of semicolons or tabs a comma is a decimal comma.
-    """
+    """A row: its values by column name, and its place. ``has_decimal_commas``: semicolons or tabs separate fields."""
 
     values: Mapping[str, object]
     where: str
@@ -45,11 +33,11 @@ class Record(NamedTuple):
 def read_records(
     value: object, name: str, id_names: Sequence[str], *, bare: bool = False, key: str = "query_id"
 ) -> list[Record]:
-    """The rows of a CSV or TSV with a header, of JSON objects, parquet, a data frame, or a dict of objects by id.
+    """Read a CSV or TSV with a header, JSON objects, parquet, a data frame, or a dict of objects by ID.
 
-    A header has one of ``id_names`` (tiers of :data:`gainful.io.columns.Names`), or, unless lines may be ``bare``,
-    commas. Lines without one have two columns, an id and the text behind it: ``query_id`` and ``text``.
-    ``name`` is what messages call a value that is no file, ``key`` the column that the keys of a dict make.
+    A header contains one of ``id_names`` (tiers of :data:`gainful.io.columns.Names`), or, unless lines may be ``bare``,
+    commas. Lines without a header have two columns, ``query_id`` and ``text``. ``name`` names a value that is not a
+    file in messages; ``key`` is the column for the keys of a dict.
 
     >>> [record.values for record in read_records(b"qid,kind\\n1,long\\n", "queries", ["qid"])]
     [{'qid': '1', 'kind': 'long'}]
@@ -76,9 +64,9 @@ def read_records(
 def rows_by_id(
     value: object, name: str, known: Names, given: Mapping[str, str], what: str
 ) -> dict[bytes, tuple[Record, Mapping[str, str]]]:
-    """The rows of a table by their ids, each with the names of the columns that the roles of ``known`` have.
+    """Read a table with unique IDs: by ID, the row and its column names by role.
 
-    The first role is that of the id. Each id stands once; ``what`` it is of, messages say.
+    The first role of ``known`` is the ID; ``what`` names its kind in messages.
     """
     role = next(iter(known))
     columns: dict[tuple[str, ...], Mapping[str, str]] = {}
@@ -89,34 +77,33 @@ def rows_by_id(
             columns[names] = {each: names[place] for each, place in find_all(known, names, given, name).items()}
         identifier = id_of_cell(record.values[columns[names][role]], record.where)
         if identifier in rows:
-            raise row_again(what, identifier, record, rows[identifier][0])
+            raise duplicate_row(what, identifier, record, rows[identifier][0])
         rows[identifier] = record, columns[names]
     return rows
 
 
-def row_again(what: str, identifier: bytes | str, record: Record, first: Record) -> InputError:
-    """What is said of an id that has a second row."""
-    found = f"'{printable(identifier)}', which is at {first.where}, too"
-    return InputError(f"{record.where}: expected every {what} once, found {found}")
+def duplicate_row(what: str, identifier: bytes | str, record: Record, first: Record) -> InputError:
+    """Return the error for an ID with two rows."""
+    return InputError(f"{record.where}: duplicate {what} '{printable(identifier)}' (first: {first.where})")
 
 
 def name_of_table(value: object, otherwise: str) -> str:
-    """What messages call a table: its file if it has one."""
+    """Return the name of a table for messages: its path if it has one."""
     return os.fspath(value) if isinstance(value, (str, os.PathLike)) else otherwise
 
 
 def is_empty_cell(value: object) -> bool:
-    """Whether a cell says nothing; frames have NaN for that."""
+    """Return whether a cell is empty, which frames represent as NaN."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def id_of_cell(value: object, where: str) -> bytes:
-    """The id in a cell; frames with empty cells have whole numbers as floats."""
+    """Return the ID in a cell; frames with missing cells hold integers as floats."""
     return read_id(int(value) if isinstance(value, float) and value.is_integer() else value, where)
 
 
 def number_of_cell(record: Record, column: str) -> float:
-    """The number in a column of a row."""
+    """Return the number in a column of a row."""
     value = record.values[column]
     if record.has_decimal_commas and isinstance(value, str) and re.fullmatch(r"[+-]?\d+,\d+", value):
         value = value.replace(",", ".")
@@ -127,7 +114,7 @@ def number_of_cell(record: Record, column: str) -> float:
 
 
 def read_ratings(source: Source | Text, column: str, session_column: str | None = None) -> dict[str, float]:
-    """One column of a table by session; sessions without a rating are left out.
+    """Read one column of a table by session; sessions without a rating are omitted.
 
     >>> read_ratings(b"SessionID,Performance,Difficulty\\n22,3,5\\n23,,4\\n", "Performance")
     {'22': 3.0}
@@ -142,13 +129,13 @@ def read_ratings(source: Source | Text, column: str, session_column: str | None 
         if not is_empty_cell(record.values[column])
     }
     if not ratings:
-        raise InputError(f"{name}: expected ratings in column '{column}', found none")
+        raise InputError(f"{name}: no ratings in column '{column}'")
     return ratings
 
 
 def read_intents(value: object, given: Mapping[str, str]) -> dict[bytes, dict[bytes, float]]:
-    """How likely the sub-topics of each query are: a table, lines of query, sub-topic and probability as NTCIR has
-    them, or a dict of dicts.
+    """Read sub-topic probabilities per query from a table, from NTCIR lines (query, sub-topic, probability), or from a
+    dict of dicts.
 
     >>> read_intents(b"0001 1 0.75 nav\\n0001 2 0.25 inf\\n", {})
     {b'0001': {b'1': 0.75, b'2': 0.25}}
@@ -168,7 +155,7 @@ def read_intents(value: object, given: Mapping[str, str]) -> dict[bytes, dict[by
             key, share = id_of_cell(intent, record.where), number_of_cell(record._replace(values={"": cell}), "")
             if share <= 0 or of_query.setdefault(key, share) != share or sum(of_query.values()) > _ALL_INTENTS:
                 raise InputError(
-                    f"{record.where}: expected a probability above 0 for each sub-topic, one each, that add up to 1, "
+                    f"{record.where}: expected one probability above 0 per sub-topic, at most 1 in total, "
                     f"found {number_text(share)} for sub-topic '{printable(key)}' of query '{printable(query)}'"
                 )
     return found
@@ -177,10 +164,10 @@ def read_intents(value: object, given: Mapping[str, str]) -> dict[bytes, dict[by
 def read_topics(
     source: Source | Text, columns: Mapping[str, str] | None = None
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
-    """The topic of every session in a table, and its user, if the table names them.
+    """Read the topic of every session in a table, and its user if the table has that column.
 
-    ``columns`` maps session, topic and user to the names that its header has for them; names that it has not are those
-    of the sessions' own table, and left alone.
+    ``columns`` maps session, topic and user to names in the header; names that only the table of sessions has are
+    ignored.
 
     >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
     ({b'22': b'11', b'23': b'4'}, {b'22': b'S05', b'23': b'S05'})
@@ -196,7 +183,7 @@ def read_topics(
         if user is not None:
             users[session] = id_of_cell(record.values[names[user]], f"{record.where}: user")
     if not topics:
-        raise InputError(f"{name}: expected topics of sessions, found none")
+        raise InputError(f"{name}: no topics of sessions")
     return topics, users
 
 
@@ -207,7 +194,7 @@ def _record(value: object, where: str, **others: object) -> Record:
 
 
 def _records_by_id(value: Mapping[Any, Any], name: str, key: str) -> list[Record]:
-    """Objects, or texts, by the id of their query or item."""
+    """Return records of objects or texts that are keyed by the ID of their query or item."""
     return [
         _record(
             about if isinstance(about, Mapping) else {"text": about},
@@ -231,7 +218,7 @@ def _json_records(text: Text, key: str) -> list[Record]:
 
 
 def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[Record]:
-    """Rows below a header; or lines that begin with an id, where there is none."""
+    """Yield the rows below a header, or lines that begin with an ID if there is no header."""
     content = bytes(in_utf8(text)[0].buffer).removeprefix(_BOM).decode("utf-8")
     header = next((line for line in text_lines(content) if line.strip(BLANKS) and not line.startswith("#")), "")
     separator = next(
@@ -256,7 +243,7 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
             if names is None:
                 names = [name.strip() for name in row]
                 if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-                    message = f"{where}: expected every column once, found '{printable(twice[0])}' twice"
+                    message = f"{where}: duplicate column '{printable(twice[0])}'"
                     raise InputError(message, "rename all but one")
             elif len(row) != len(names):
                 raise InputError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
@@ -265,4 +252,4 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
                 yield Record(cells, where, separator != ",")
     except csv.Error as error:
         where = f"{text.name}:{reader.line_num}"
-        raise InputError(f"{where}: expected a row of a table, found quotes that do not fit ({error})") from error
+        raise InputError(f"{where}: expected a row of a table, found misplaced quotes ({error})") from error

@@ -1,8 +1,4 @@
-"""What every format is read into: rows with ids and numbers, or entries of a query each, gathered into columns.
-
-And where each row came from, in words that let a person find it: what is said of a line that is none of TREC text, and
-of any other value that cannot be taken.
-"""
+"""Rows of IDs and numbers that every format is read into, with the place in the source that each came from."""
 
 from __future__ import annotations
 
@@ -29,42 +25,40 @@ if TYPE_CHECKING:
     from gainful.io.formats import Reading
     from gainful.kernel.core import Fault, JudgmentText
 
-#: Of so many places an error tells, the rest is counted.
+#: Number of places that an error lists; the rest are counted.
 MOST_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Says where rows stand in what they were read from."""
+    """The places of rows in their source."""
 
     name: str
-    first: int = field(default=0, kw_only=True)  # how many rows of the source came before these
-    number: Ints | None = field(default=None, kw_only=True)  # of each row, where they are not all there or in order
+    first: int = field(default=0, kw_only=True)  # number of rows of the source before these
+    number: Ints | None = field(default=None, kw_only=True)  # row numbers, if rows are selected or reordered
 
     def where(self, row: int) -> str:
-        """The source and the place in it."""
+        """Return the source and the place in it."""
         return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        """The place alone."""
+        """Return the place without the source."""
         raise NotImplementedError
 
     def shown(self, row: int) -> str:
-        """What stands there, on a line of its own, if it can be shown; else nothing."""
+        """Return the quoted row on a line of its own, or an empty text if it cannot be quoted."""
         return ""
 
     def take(self, rows: Ints) -> Self:
-        """The origin of some of the rows."""
         return replace(self, number=self.first + rows if self.number is None else self.number[rows])
 
     def number_of(self, row: int) -> int:
-        """The number of a row in the source, from 0."""
         return self.first + row if self.number is None else int(self.number[row])
 
 
 @dataclass(frozen=True, eq=False)
 class TextLines(Origin):
-    """Rows that are lines of a text, known by the offsets of their first bytes."""
+    """Rows that are lines of a text, identified by the offsets of their first bytes."""
 
     data: Bytes
     offset: Ints
@@ -84,19 +78,19 @@ class TextLines(Origin):
 
 @dataclass(frozen=True, eq=False)
 class FrameRows(Origin):
-    """Rows of a data frame, counted from 0 as its users do."""
+    """Rows of a data frame, counted from 0 as in the frame."""
 
     def place(self, row: int) -> str:
         return f"row {self.number_of(row)} (counting from 0)"
 
 
-#: Of what has no rows.
+#: The origin of data without rows.
 NOWHERE = FrameRows("")
 
 
 @dataclass(frozen=True, eq=False)
 class NamedRows(Origin):
-    """Rows that were found in a named place each."""
+    """Rows with one named place each."""
 
     places: Sequence[str]
 
@@ -110,7 +104,7 @@ class NamedRows(Origin):
 
 @dataclass(frozen=True, eq=False)
 class ItemRows(Origin):
-    """Rows that are the items of named places, one place after the other."""
+    """Rows that are the items of consecutive named places."""
 
     offsets: Ints  # items of place i are offsets[i] : offsets[i + 1]
     places: Sequence[str]
@@ -122,24 +116,23 @@ class ItemRows(Origin):
         return f"item {self.number_of(row) - int(self.offsets[self.place_of(row)]) + 1}"
 
     def place_of(self, row: int) -> int:
-        """The number of the place that a row stands in."""
         return int(np.searchsorted(self.offsets, self.number_of(row), "right")) - 1
 
 
 def line_number(data: Bytes, offset: int) -> int:
-    """The number, from 1, of the line that starts at an offset."""
+    """Return the number, from 1, of the line that starts at an offset."""
     step = 1 << 24
     return 1 + sum(int(np.count_nonzero(data[at : min(at + step, offset)] == 10)) for at in range(0, offset, step))
 
 
 def line_text(data: Bytes, offset: int) -> str:
-    """The line that starts at an offset, as it can be shown."""
+    """Return the line that starts at an offset, in printable form."""
     piece = data[offset : offset + 4 * WIDEST_LINE].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
     return shown_text(piece)
 
 
 def read_id(value: object, where: str) -> bytes:
-    """An id as bytes. Integers are their decimal text."""
+    """Return an ID as bytes. Integers become their decimal text."""
     if isinstance(value, str):
         try:
             identifier = bytes_of_id(value)
@@ -157,7 +150,7 @@ def read_id(value: object, where: str) -> bytes:
 
 
 def read_value(value: object, where: str, what: str) -> float:
-    """A finite grade or score from a Python number."""
+    """Return a finite grade or score from a Python number."""
     if isinstance(value, Real) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -170,7 +163,7 @@ def read_value(value: object, where: str, what: str) -> float:
 
 
 def _integer_text(value: int, where: str) -> str:
-    """An integer in digits, of which Python writes some thousands."""
+    """Return the digits of an integer; Python limits their number."""
     try:
         return str(value)
     except ValueError as error:
@@ -182,12 +175,12 @@ QRELS_LINE = "query subtopic document grade"
 
 FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
 _FIELD_OR_FEED = re.compile(rb"[^ \t\n]+|\n")
-#: So many fields of a line tell what it probably is.
-_TELLING = 1000
+#: Number of fields of a line that are inspected to guess its format.
+_MOST_FIELDS = 1000
 
 
 def fields_at(data: Bytes, offset: int) -> Iterator[bytes]:
-    """The fields of the line that starts at an offset, one by one: there may be more than memory has room for."""
+    """Yield the fields of the line that starts at an offset, one by one to limit memory."""
     for match in _FIELD_OR_FEED.finditer(data.data, offset):
         field = match[0]
         if field == b"\n":
@@ -199,49 +192,49 @@ def fields_at(data: Bytes, offset: int) -> Iterator[bytes]:
 
 
 def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputError:
-    """One error for several places, the rest counted."""
+    """Return one error for several places, with the rest counted."""
     shown, rest = messages[:MOST_SHOWN], count - min(len(messages), MOST_SHOWN)
     return InputError("\n".join([*shown, f"... and {rest:,} more like these"] if rest else shown), hint)
 
 
 def refuse_rows(rows: Sequence[int] | Ints, message: Callable[[int], str], hint: str | None) -> None:
-    """Raises one error for rows, if there are any; each of the first has its message, the rest are counted."""
+    """Raise one error for the rows, if any: a message for each of the first, and a count of the rest."""
     if len(rows):
         raise input_error([message(int(row)) for row in rows[:MOST_SHOWN]], len(rows), hint)
 
 
 def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *, run: bool) -> None:
-    """Turns the core's faults in a text into an error, if there are any."""
+    """Raise InputError for the core's faults in a text, if any."""
     if count:
-        hint = _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run)
+        hint = _likely_mistake(data, faults[0], run) or hint_for(faults[0][1], run=run)
         raise fault_error(name, data, faults, count, lambda fault: _message(data, fault, run), hint)
 
 
 def fault_error(
     name: str, data: Bytes, faults: Sequence[Fault], count: int, describe: Callable[[Fault], str], hint: str | None
 ) -> InputError:
-    """One error for the lines of a text that cannot be read, each with its number and shown."""
+    """Return one error for the unreadable lines of a text, each with its number and quoted."""
     messages = [
         f"{name}:{line_number(data, fault[0])}: {describe(fault)}\n    {line_text(data, fault[0])}" for fault in faults
     ]
     return input_error(messages, count, hint)
 
 
-def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
-    """What the whole file probably is, when it is not what it should be."""
+def _likely_mistake(data: Bytes, fault: Fault, run: bool) -> str | None:
+    """Return a hint if the whole file appears to be another kind of file."""
     if fault[1] != FIELDS:
         return None
-    line = list(islice(fields_at(data, fault[0]), _TELLING))
+    line = list(islice(fields_at(data, fault[0]), _MOST_FIELDS))
     if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
         return LOOKS_LIKE_JUDGMENTS
     if len(line) == 3 and line[1] == b"all":
-        return "this looks like what trec_eval prints: scores, not the run that they are of"
+        return "this looks like trec_eval output: scores, not a run"
     if len(line) == 6 and not run:
         return LOOKS_LIKE_A_RUN
     if max(b" ".join(line).count(separator) for separator in (b",", b";", b"|", b"\t")) > 1:
         return (
-            "a table of commas, semicolons or tabs needs a header that names the columns query, document and "
-            f"{'score' if run else 'grade'}; {option('columns')} says what others mean"
+            "a table separated by commas, semicolons or tabs needs a header with the columns query, document and "
+            f"{'score' if run else 'grade'}; use {option('columns')} for other names"
         )
     return None
 
@@ -262,34 +255,31 @@ def _message(data: Bytes, fault: Fault, run: bool) -> str:
 
 
 def duplicate_message(document: bytes, query: bytes, first: str) -> str:
-    """What is said of a document that stands twice in one list."""
-    return (
-        f"expected every document once in a list, found '{printable(document)}' again for query "
-        f"'{printable(query)}' (first: {first})"
-    )
+    """Return the message for a document that occurs twice in one list."""
+    return f"duplicate document '{printable(document)}' for query '{printable(query)}' (first: {first})"
 
 
 def hint_for(code: int, *, run: bool) -> str:
-    """What to do about a kind of fault."""
+    """Return the hint for a kind of fault."""
     if code == FIELDS:
         return f"a run line is `{RUN_LINE}`" if run else f"a judgment line is `{QRELS_LINE}`"
     if code == RANK:
         return "order=rank and ties=rank need the rank column"
     if code == DUPLICATE:
-        return f"{option('duplicates', 'first')} keeps the best ranked of them"
-    return "numbers are decimal, like 2, -0.5 or 1e-3"
+        return f"use {option('duplicates', 'first')} to keep the best-ranked occurrence"
+    return "numbers are decimal, such as 2, -0.5 or 1e-3"
 
 
-#: Ids as spans of bytes: id i is data[start[i] : start[i] + length[i]].
+#: IDs as spans of bytes: ID i is data[start[i] : start[i] + length[i]].
 Spans: TypeAlias = tuple[Bytes, Ints, Ints]
 
 
 class Rows(NamedTuple):
-    """One row per judgment or retrieved document, in the order of the source: what every format is read into.
+    """One row per judgment or retrieved document, in source order: the common form of every format.
 
-    ``query`` is the place of a row's query among ``query_ids``; a query may have no rows. ``value`` is the grade or the
-    score, None where the format has none; only judgments have a ``subtopic`` (ids, and the place among them), only runs
-    a ``rank``. ``notes`` tell of anything unexpected that was done to read it.
+    ``query`` is the position of a row's query in ``query_ids``; a query may have no rows. ``value`` is the grade or
+    score, None if the format has neither; ``subtopic`` (IDs, and positions among them) is for judgments only, ``rank``
+    for runs only. ``notes`` report any repair or guess made while reading.
     """
 
     query_ids: Sequence[bytes]
@@ -303,7 +293,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any], origin: Origin, notes: tuple[str, ...] = ()) -> Rows:
-        """Rows from columns by role: ids as spans, numbers as arrays."""
+        """Create rows from columns by role: IDs as spans, numbers as arrays."""
         value = columns.get("grade", columns.get("score"))
         subtopic = core.number_ids(*columns["subtopic"]) if "subtopic" in columns else None
         query_ids, query = core.number_ids(*columns["query"])
@@ -311,11 +301,9 @@ class Rows(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
         return int(self.query.size)
 
     def by_query_id(self) -> Rows:
-        """The same rows, with their queries in byte order."""
         if all(one <= other for one, other in pairwise(self.query_ids)):
             return self
         order = sorted(range(len(self.query_ids)), key=self.query_ids.__getitem__)
@@ -325,7 +313,7 @@ class Rows(NamedTuple):
 
 
 def read_trec(text: Text, how: Reading, *, run: bool) -> Rows:
-    """TREC text, which the core reads."""
+    """Read TREC text with the core."""
     if not run:
         return judgment_rows(text, core.read_judgments(text.data, how.threads))
     columns = core.read_run(text.data, how.threads)
@@ -341,7 +329,7 @@ def read_trec(text: Text, how: Reading, *, run: bool) -> Rows:
 
 
 def judgment_rows(text: Text, columns: JudgmentText) -> Rows:
-    """The rows of judgments that the core has read from TREC text."""
+    """Return the rows of judgments that the core has read from TREC text."""
     raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=False)
     return Rows(
         columns["query_ids"],
@@ -353,10 +341,10 @@ def judgment_rows(text: Text, columns: JudgmentText) -> Rows:
     )
 
 
-class _MadeOf(type):
-    """Makes judgments and runs of a dict, and knows what their makers are called elsewhere."""
+class _ColumnsType(type):
+    """The type of Qrels and Run: calls accept a dict, and unknown constructors name the right one."""
 
-    _OURS: ClassVar[Mapping[str, str]] = {
+    _CONSTRUCTORS: ClassVar[Mapping[str, str]] = {
         "from_file": "read",
         "from_parquet": "read",
         "from_ir_datasets": "read",
@@ -370,59 +358,59 @@ class _MadeOf(type):
         if len(args) == 1:
             raise UsageError(
                 f"{cls.__name__}: expected a dict, found {type(args[0]).__name__}",
-                f"{cls.__name__}.of makes it of whatever describes it",
+                f"{cls.__name__}.of accepts every supported input",
             )
         return super().__call__(*args, **fields)
 
     def __getattr__(cls, name: str) -> Any:
-        ours = _MadeOf._OURS.get(name)
-        also = f"; it is {cls.__name__}.{ours}" if ours else ""
+        known = _ColumnsType._CONSTRUCTORS.get(name)
+        also = f"; use {cls.__name__}.{known}" if known else ""
         raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'{also}")
 
 
-class DocumentColumns(metaclass=_MadeOf):
-    """What judgments and runs have in common: their queries, and a document in every row."""
+class DocumentColumns(metaclass=_ColumnsType):
+    """The common part of judgments and runs: queries, and a document in every row."""
 
     name: str
     query_ids: tuple[bytes, ...]
     data: Bytes
     document_start: Ints
     document_length: Ints
-    #: What tells the content of the file that they were read from.
+    #: Identifies the content of the file that they were read from.
     content: ClassVar[Fingerprint | None] = None
 
     def read_from(self, name: str) -> Self:
-        """Itself, which was just read from the source of this name."""
+        """Record the content of the named source, which was just read, and return ``self``."""
         object.__setattr__(self, "content", fingerprint_of(name))
         return self
 
     @property
     def queries(self) -> list[str]:
-        """The queries, in their order: judged ones stand in byte order."""
+        """The query IDs in order: judged queries in byte order."""
         return [text_of_id(identifier) for identifier in self.query_ids]
 
     @property
     def query_of_rows(self) -> Ints:
-        """For every row the place of its query among ``query_ids``."""
+        """Position in ``query_ids`` of each row's query."""
         raise NotImplementedError
 
     @property
     def document_spans(self) -> Spans:
-        """The document ids of all rows."""
+        """Document IDs of all rows."""
         return self.data, self.document_start, self.document_length
 
     def document(self, row: int) -> bytes:
-        """The document id of a row."""
+        """Return the document ID of a row."""
         start = int(self.document_start[row])
         return self.data[start : start + int(self.document_length[row])].tobytes()
 
     def documents(self, rows: Ints) -> list[bytes]:
-        """The document ids of some rows."""
+        """Return the document IDs of the given rows."""
         return ids_of((self.data, self.document_start[rows], self.document_length[rows]))
 
 
 def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> set[bytes]:
-    """The ids of what is to be selected."""
+    """Return the IDs of the queries or documents to select."""
     is_text = isinstance(values, (str, bytes))
     if is_text or not isinstance(values, Iterable):
         found = f"one text, {values!r}" if is_text else repr(values)
@@ -431,7 +419,7 @@ def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> s
 
 
 class Entry(NamedTuple):
-    """What a nested format says of one query: documents with values, or documents alone; and where it says so."""
+    """The documents of one query in a nested format, with or without values, and their place."""
 
     query: object
     documents: Sequence[object]
@@ -440,24 +428,24 @@ class Entry(NamedTuple):
 
 
 def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
-    """Ids as spans; ``where`` names the place of one that is none."""
+    """Return IDs as spans; ``where`` names the place of an invalid one."""
     data, start, length, bad = core.pack_ids(list(values))
     if bad >= 0:
-        read_id(values[bad], where(bad))  # says what is wrong
+        read_id(values[bad], where(bad))  # raises the error
     return data, start, length
 
 
 def ids_of(spans: Spans) -> list[bytes]:
-    """The ids of spans."""
+    """Return the IDs of spans."""
     data, start, length = spans
-    seen = data.data  # whose slices cost half as much as those of an array
+    seen = data.data  # slicing a memoryview costs half as much as slicing an array
     return [seen[at : at + size].tobytes() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
 
 
 _LIST = re.compile(rb"\[.*\]", re.DOTALL)
 _QUOTED = re.compile(rb"""'([^']*)'|"([^"]*)\"""")
 _MARKS = (b";", b"|", b",")
-#: So many rows tell what cells look like.
+#: Number of rows sampled to recognise the contents of cells.
 _SAMPLE = 100
 
 
@@ -470,7 +458,7 @@ def rows_of_table(
     *,
     run: bool,
 ) -> Rows:
-    """The rows of a table with names for its columns: ``values`` are the first of a column, ``read`` reads by role."""
+    """Read a table with named columns: ``values`` returns the first cells of a column, ``read`` reads by role."""
     roles = find_roles(names, how.columns, run=run, where=where, pairs_only=how.pairs_only, values=values)
     return read_closely(_with_grades(read, roles, how.grades), names, roles, run=run)
 
@@ -478,7 +466,7 @@ def rows_of_table(
 def _with_grades(
     read: Callable[[Mapping[str, int]], Rows], roles: Mapping[str, int], given: Mapping[str, float]
 ) -> Rows:
-    """Rows whose grades are numbers, or words of a known scale or of the caller's."""
+    """Read rows whose grades are numbers, or words of a known scale or of the caller's."""
     if "grade" not in roles:
         return read(roles)
     if not given:
@@ -486,7 +474,7 @@ def _with_grades(
             return read(roles)
     others = {role: place for role, place in roles.items() if role != "grade"}
     words, graded = list[str](), None
-    with suppress(InputError):  # empty cells, or rows that are none
+    with suppress(InputError):  # empty cells or malformed rows
         ids, place = read({**others, "subtopic": roles["grade"]}).subtopic or ([], ())
         words = [text_of_id(each) for each in ids]
         graded = numbers_of_words(words, given)
@@ -501,20 +489,20 @@ def _with_grades(
 
 
 def read_closely(rows: Rows, names: Sequence[str], roles: Mapping[str, int], *, run: bool) -> Rows:
-    """Rows of a table as they are meant: cells of several documents split, ratings noted."""
+    """Apply conventions of tables: split cells with several documents, add a note about ratings."""
     is_rated = "grade" in roles and folded(names[roles["grade"]]) in ("rating", "ratings", "stars", "userrating")
     if is_rated and rows.value is not None and rows.size > 1:
         lowest, highest = float(rows.value.min()), float(rows.value.max())
-        if 0 < lowest < max(0.8 * highest, 1):  # the lowest ratings are no praise
+        if 0 < lowest < max(0.8 * highest, 1):
             least = f"{max(0.8 * highest, 1):.3g}"
             how = for_asker(f"--rel {least}", f'"R(rel={least})@10"')
-            found = f"{lowest:g} of {highest:g} too ({rows.origin.name})"
-            note = f"{ALL_RATINGS_COUNT}, {found}; {how} takes those from {least} on"
+            found = f"even {lowest:g} of {highest:g} ({rows.origin.name})"
+            note = f"{ALL_RATINGS_COUNT}, {found}; use {how} to count only ratings of {least} and above"
             rows = rows._replace(notes=(*rows.notes, note))
     return _split_lists(rows, names[roles["document"]], run=run)
 
 
-#: Words that judges choose from, the worst first. A scale precedes those that have more words than it has.
+#: Scales of judgment words, worst first. A scale comes before longer ones that contain it.
 _SCALES = (
     ("bad", "fair", "good", "perfect"),
     ("bad", "fair", "good", "excellent", "perfect"),
@@ -526,13 +514,13 @@ _SCALES = (
     ("no", "yes"),
     ("false", "true"),
 )
-#: The first letters of the labels of the shopping queries data, where there are enough of them to tell.
-_LETTERS, _TELLING_LETTERS = ("i", "c", "s", "e"), 3
+#: First letters of the labels in the Shopping Queries data, and how many of them must occur to recognise it.
+_LETTERS, _FEWEST_LETTERS = ("i", "c", "s", "e"), 3
 
 
 def numbers_of_words(words: Sequence[str], given: Mapping[str, float]) -> tuple[list[float], str] | None:
-    """The grade of each word, by the caller's mapping or else a known scale, and a note of the latter; None if one has
-    none.
+    """Return the grade of each word, by the caller's mapping or a known scale, and a note on the latter; None if a word
+    has no grade.
 
     >>> numbers_of_words(["Good", "Bad"], {}), numbers_of_words(["Good", "3"], {})
     (([2.0, 0.0], "grades are words, read as grades={'Bad': 0, 'Good': 2}"), None)
@@ -544,12 +532,12 @@ def numbers_of_words(words: Sequence[str], given: Mapping[str, float]) -> tuple[
         found = [known.get(word.casefold(), word) for word in words]
         if words and found == words:
             there = some_of([f"'{word}'" for word in words])
-            raise UsageError(f"{option('grades')}: none of its words is among the grades {there}")
+            raise UsageError(f"{option('grades')}: none of its words occurs in the grades {there}")
         if all(isinstance(each, (int, float)) or DECIMAL.fullmatch(each) for each in found):
             return [float(each) for each in found], ""
         return None
     folded_words = {word.casefold() for word in words}
-    scales = (*_SCALES, _LETTERS) if len(folded_words) >= _TELLING_LETTERS else _SCALES
+    scales = (*_SCALES, _LETTERS) if len(folded_words) >= _FEWEST_LETTERS else _SCALES
     scale = next((scale for scale in scales if folded_words <= {*scale}), None)
     if not folded_words or scale is None:
         return None
@@ -559,32 +547,34 @@ def numbers_of_words(words: Sequence[str], given: Mapping[str, float]) -> tuple[
 
 
 def hint_at_grades(words: Iterable[str], given: Mapping[str, float]) -> str | None:
-    """What to do about words in place of grades; None of numbers in another form."""
+    """Return the hint for words in place of grades; None for numbers in another notation."""
     found = sorted(word for word in set(words) if not DECIMAL.fullmatch(word))[:_MOST_WORDS]
     if not found or (not given and any(re.search(r"\d", word) for word in found)):
         return None
     known = {word: int(grade) if grade == int(grade) else grade for word, grade in given.items()}
     asked = {word: known.get(word, "N") for word in found}
-    return f"say what each word is worth, 0 for what is not relevant: {option('grades', asked)}"
+    return f"give each word a grade, 0 for not relevant: {option('grades', asked)}"
 
 
-#: So many words are named.
+#: Number of words that a hint lists.
 _MOST_WORDS = 20
 
 
-#: What begins the note of ratings: it concerns measures that know relevant and not relevant only.
+#: The beginning of the note on ratings, which only concerns binary measures.
 ALL_RATINGS_COUNT = "every rating counts as relevant"
 
 
 def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
-    """Rows of a document each from rows whose cells hold several: lists in brackets, or ids between ``;``, ``|`` or
-    ``,``. They are split where the column's name says so, or where every query has one row and nothing beside it that
-    could be of one document; else they stay as they are, and a note tells of what looks like several."""
+    """Split cells that hold several documents: lists in brackets, or IDs separated by ``;``, ``|`` or ``,``.
+
+    Cells are split if the name of the column implies lists, or if every query has one row and no value that could
+    belong to a single document. Otherwise they are kept, with a note on cells that look like several IDs.
+    """
     if rows.rank is not None or (run and rows.value is not None):
         return rows
     is_named = is_list_name(column, run=run)
     if not is_named and (rows.value is not None or len(rows.query_ids) < rows.size):
-        return _left(rows, column, run)
+        return _note_unsplit(rows, column, run)
     cells = ids_of(rows.document)
     refuse_rows(
         [row for row, cell in enumerate(cells) if cell == b"[]"],
@@ -595,17 +585,16 @@ def _split_lists(rows: Rows, column: str, *, run: bool) -> Rows:
     mark = next((mark for mark in _MARKS if any(len(each) == 1 and mark in each[0] for each in parts)), None)
     if mark is not None:
         split = [each if len(each) > 1 else _between(each[0], mark) or each for each in parts]
-        # Ids are no words of a title, and not as many in all cells.
+        # IDs contain no blanks and differ in number between cells, unlike the words of a title.
         are_ids = len(set(map(len, split))) > 1 and not any(b" " in part for each in split for part in each)
         if is_named or are_ids:
             parts = split
         else:
-            rows = _left(rows, column, run)
+            rows = _note_unsplit(rows, column, run)
     if parts == [[cell] for cell in cells]:
         return rows
     place = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-    note = f"{rows.origin.name}: cells of several documents in column '{printable(column)}' split"
-
+    note = f"{rows.origin.name}: cells with several documents split (column '{printable(column)}')"
     return rows._replace(
         query=rows.query[place],
         document=packed(list(chain.from_iterable(parts)), rows.origin.where),
@@ -622,7 +611,7 @@ def _between(cell: bytes, mark: bytes) -> list[bytes]:
 
 
 def _listed(cell: bytes) -> list[bytes]:
-    """The ids of a list as JSON, Python or NumPy writes it; none of anything else."""
+    """Return the IDs of a list in JSON, Python or NumPy notation; an empty list for anything else."""
     if not _LIST.fullmatch(cell):
         return []
     found = json_or_none(cell)
@@ -631,16 +620,16 @@ def _listed(cell: bytes) -> list[bytes]:
     return [one or other for one, other in _QUOTED.findall(cell)]
 
 
-def _left(rows: Rows, column: str, run: bool) -> Rows:
-    """The rows as they are, with a note of cells if most look like several ids."""
+def _note_unsplit(rows: Rows, column: str, run: bool) -> Rows:
+    """Return the rows unchanged, with a note if most cells look like several IDs."""
     data, start, length = rows.document
     cells = ids_of((data, start[:_SAMPLE], length[:_SAMPLE]))
     for mark in _MARKS:
         several = [cell for cell in cells if len(_between(cell, mark)) > 1]
         if 2 * len(several) > len(cells) and not any(b" " in part for part in _between(several[0], mark)):
-            found = f"'{printable(several[0], 40)}' in column '{printable(column)}' is taken for one document"
+            found = f"'{printable(several[0], 40)}' in column '{printable(column)}' was read as one document ID"
             name = "retrieved_ids" if run else "relevant_ids"
-            note = f"{rows.origin.name}: {found}; if it is several, call the column {name}"
+            note = f"{rows.origin.name}: {found}; if it holds several, name the column {name}"
             return rows._replace(notes=(*rows.notes, note))
     return rows
 
@@ -650,29 +639,29 @@ Frame: TypeAlias = Any
 
 
 class ArrowFrame(Protocol):
-    """A data frame as all libraries have it."""
+    """A data frame of any library with the Arrow PyCapsule interface."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Its data as Arrow has it."""
+        """Return the data as an Arrow stream."""
         ...
 
 
 def is_frame(value: object) -> bool:
-    """Whether a value is a data frame of some kind."""
+    """Return whether a value is a data frame of some kind."""
     return hasattr(value, "__arrow_c_stream__") or is_pandas(value)
 
 
 def is_pandas(value: object) -> bool:
-    """Whether a value is a frame of pandas, which has the Arrow interface only beside pyarrow."""
+    """Return whether a value is a pandas frame, which has the Arrow interface only if pyarrow is installed."""
     return hasattr(value, "iloc") and hasattr(value, "columns") and hasattr(value, "dtypes")
 
 
 def dicts_of_frame(frame: Frame) -> list[dict[str, Any]]:
-    """The rows of a frame as dicts, None in cells without a value."""
+    """Return the rows of a frame as dicts, with None for missing cells."""
     if not is_pandas(frame):
         return list(frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist())
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    # What parquet has as lists, pandas has as arrays.
+    # pandas returns parquet lists as arrays.
     return [
         {str(name): cell.tolist() if isinstance(cell, np.ndarray) else cell for name, cell in row.items()}
         for row in rows
@@ -680,10 +669,10 @@ def dicts_of_frame(frame: Frame) -> list[dict[str, Any]]:
 
 
 def gather_dicts(dicts: Mapping[Any, Any], name: str, *, only_texts: bool = False) -> Rows | None:
-    """The rows of ``{query: {document: value}}`` in one go; None where a closer look has to be taken, and for ids that
-    are not texts where ``only_texts`` are wanted."""
+    """Return the rows of ``{query: {document: value}}`` in one step; None if items must be read one by one, or if
+    ``only_texts`` is set and an ID is not a text."""
     if not isinstance(dicts, Mapping):
-        raise UsageError(f"{name}: expected a dict by query, found {type(dicts).__name__}")
+        raise UsageError(f"{name}: expected a dict keyed by query, found {type(dicts).__name__}")
     columns = core.pack_dicts(list(dicts.values()))
     if columns is None:
         return None
@@ -701,24 +690,24 @@ def gather_dicts(dicts: Mapping[Any, Any], name: str, *, only_texts: bool = Fals
 
 
 def rows_of_lists(offsets: Ints) -> Ints:
-    """For every row the list that it stands in: rows of list i are ``offsets[i] : offsets[i + 1]``."""
+    """Return the list number of every row: rows of list i are ``offsets[i] : offsets[i + 1]``."""
     return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
 
 
 def place_in(name: str, query: object) -> str:
-    """What a query's entry in a dict is called."""
+    """Return the name of a query's entry in a dict, for messages."""
     return f"{name}[{query!r}]"
 
 
 def gather_entries(
     entries: Iterable[Entry], name: str, what: str, grades: Mapping[str, float] = MappingProxyType({})
 ) -> Rows:
-    """The rows of entries; ``what`` their values are: grades, which may be words, or scores."""
+    """Return the rows of entries; ``what`` is the kind of values: "grade" (words are allowed) or "score"."""
     by_query: dict[bytes, Entry] = {}
     for entry in entries:
         query = read_id(entry.query, f"{entry.where}: query")
         if query in by_query:
-            raise InputError(f"{entry.where}: expected every query once, found {entry.query!r} again")
+            raise InputError(f"{entry.where}: duplicate query {entry.query!r}")
         by_query[query] = entry
     ordered = list(by_query.values())
     counts = [len(entry.documents) for entry in ordered]
@@ -729,8 +718,7 @@ def gather_entries(
     with_values = [entry for entry in ordered if entry.values is not None]
     without = next((entry for entry in ordered if entry.documents and entry.values is None), None)
     if without is not None and any(entry.documents for entry in with_values):
-        found = "found a list without them after others with them"
-        raise InputError(f"{without.where}: expected {what}s for all documents or for none, {found}")
+        raise InputError(f"{without.where}: no {what}s, but other lists have them")
     numbers, notes = None, ""
     if without is None:
         values = list(chain.from_iterable(entry.values or () for entry in with_values))

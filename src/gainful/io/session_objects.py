@@ -1,11 +1,10 @@
-"""Sessions as objects, as JSON and Python have them, with their queries in their order::
+"""Sessions as JSON or Python objects, with their queries in order::
 
     {"session": "s1", "topic": "22", "user": "u7", "system": "bm25", "ratings": {"satisfaction": 4},
      "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}
 
-Results are ids, ``[id, score]`` pairs, or objects with a document and, as far as known, score, grade, rank and time. A
-query may have an id (what judgments by query call it), a number, a time, how far its results were scanned and
-what it cost.
+Results are IDs, ``[id, score]`` pairs, or objects with a document and optional score, grade, rank and time. A query may
+have an ID for judgments by query, a number, a time, the number of results scanned, and a cost.
 """
 
 from __future__ import annotations
@@ -57,20 +56,18 @@ _RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], "
 
 
 def read_session_lines(text: Text, how: Reading) -> SessionContent:
-    """JSON lines: a session each, or a run's queries or rows."""
+    """Read JSON lines: one session each, or the queries or rows of a run."""
     first = first_json(header_line(text)[1].strip(), text.name)
     if _is_event(first, how.columns):
         return log_of_objects(
-            [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)],
-            text.name,
-            how,
+            [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)], text.name, how
         )
     is_run = _is_run_object(first, how.columns)
     return read_json_lines(text, how, run=True) if is_run else _records(text, how)
 
 
 def read_session_json(text: Text, how: Reading) -> SessionContent:
-    """One value: a session, a list of sessions, or a run."""
+    """Read one JSON value: a session, a list of sessions, or a run."""
     value = parse_json(text.content, text.name, text.name)
     if isinstance(value, dict) and ("session" in value or "queries" in value):
         value = [value]
@@ -80,12 +77,12 @@ def read_session_json(text: Text, how: Reading) -> SessionContent:
 
 
 def _is_event(value: object, columns: Mapping[str, str]) -> bool:
-    """Whether an object is something that somebody did, with its documents, and no whole session."""
+    """Return whether an object is an event of a log, with its documents, rather than a session."""
     return isinstance(value, dict) and "queries" not in value and is_log_header(list(value), columns)
 
 
 def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> SessionRows:
-    """The rows of a log, one object an event."""
+    """Return the rows of a log with one object per event."""
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {described(value)}")
@@ -120,7 +117,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Se
 
 
 def _event_documents(value: object, where: str) -> list[bytes]:
-    """The documents of an event: one, several, or objects that have one each."""
+    """Return the documents of an event: one, several, or objects with one each."""
     if value is None or (isinstance(value, str) and not value):
         return []
     documents: list[bytes] = []
@@ -136,14 +133,14 @@ def _event_documents(value: object, where: str) -> list[bytes]:
 
 
 def _is_run_object(value: object, columns: Mapping[str, str]) -> bool:
-    """Whether an object is a query with its results, or a row of a run, and no session."""
+    """Return whether an object is a query with its results, or a row of a run, rather than a session."""
     if not isinstance(value, dict) or "queries" in value or is_session_header([*value, "document"], columns):
         return False
     return "results" in value or has_header(list(value), columns, known=NAMES)
 
 
 def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    """One object a line; no more than one is held at a time."""
+    """Yield one session per line, holding one at a time."""
     objects = SessionObjects(how)
 
     def read(placed: tuple[str, bytes]) -> SessionRecord:
@@ -154,7 +151,7 @@ def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
 
 
 def read_session_objects(values: Iterable[object], how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
-    """What a list holds: sessions, or the events of a log."""
+    """Read a list of sessions or of log events."""
     if isinstance(values, Sequence) and values and _is_event(values[0], how.columns):
         return log_of_objects([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, how)
     read = SessionObjects(how).read
@@ -162,17 +159,16 @@ def read_session_objects(values: Iterable[object], how: Reading, name: str) -> S
 
 
 class SessionObjects:
-    """Reads one object after the other."""
+    """A reader of session objects."""
 
     def __init__(self, how: Reading) -> None:
         self._fills_gaps = how.fills_gaps
         self._session_keys = Keys(how.columns, SESSION_NAMES, _SESSION_ROLES, ("ratings", "queries"))
         self._turn_keys = Keys({}, {}, (), _TURN_KEYS)
-        # Results may carry anything: titles, snippets, what their search engine says.
+        # Other keys of results are ignored: titles, snippets, data of the search engine.
         self._result_keys = Keys(how.columns, _RESULT_NAMES, _RESULT_ROLES, ())
 
     def read(self, value: object, where: str) -> SessionRecord:
-        """A session from an object."""
         if not isinstance(value, (dict, Mapping)):
             raise InputError(f"{where}: expected an object with session and queries, found {described(value)}", _LINE)
         keys = self._session_keys.of(value, where)
@@ -220,20 +216,18 @@ class SessionObjects:
         )
 
     def _results(self, value: object, where: str) -> TurnRecord:
-        """Ids, ``[id, score]`` pairs, a dict of ids and scores, or objects: all of them alike."""
+        """Read results of one kind: IDs, ``[id, score]`` pairs, a dict of IDs and scores, or objects."""
         if isinstance(value, dict):
             value = [list(pair) for pair in value.items()]
         if not _is_list(value):
             raise InputError(f"{where}: expected a list of results, found {described(value)}", f"a line is {_LINE}")
         items: list[Any] = list(value)  # type: ignore[call-overload]
-        # What an item is depends on its type alone, and most lists have items of one type.
+        # The kind of an item depends only on its type, and most lists have items of one type.
         types = dict(zip(map(type, items), items, strict=True))
         kinds = list(dict.fromkeys(map(_kind, types.values())))
         if len(kinds) > 1:
-            raise InputError(
-                f"{where}: expected results that are all alike, found {' and '.join(kinds)}",
-                "results are ids, [id, score] pairs, or objects",
-            )
+            hint = "results are ids, [id, score] pairs, or objects"
+            raise InputError(f"{where}: expected results of one kind, found {' and '.join(kinds)}", hint)
         if type(None) in types or bool in types:
             odd = next(i for i, item in enumerate(items) if item is None or isinstance(item, bool))
             _id(items[odd], f"{where}[{odd}]")
@@ -254,7 +248,7 @@ class SessionObjects:
         for role, values in (("score", scores), ("rank", ranks)):
             if values is not None and any(map(math.isnan, values)):
                 lacking = next(i for i, each in enumerate(values) if math.isnan(each))
-                raise InputError(f"{where}[{lacking}]: expected a {role} as other results have, found none")
+                raise InputError(f"{where}[{lacking}]: no {role}, but other results have one")
         times = columns["time"]
         order = range(len(items)) if ranks is None else by_rank(ranks, [f"{where}[{i}]" for i in range(len(items))])
         return TurnRecord(
@@ -288,7 +282,7 @@ def _of_pairs(items: list[Sequence[Any]], where: str) -> TurnRecord:
 
 
 def _result_numbers(values: Sequence[object], where: str, role: str) -> list[float] | None:
-    """NaN where there is none; None where there are none at all."""
+    """Return the numbers, NaN where missing; None if all are missing."""
     if all(value is None for value in values):
         return None
     return [math.nan if value is None else json_number(value, f"{where}[{i}]", role) for i, value in enumerate(values)]
@@ -310,7 +304,7 @@ def _whole(value: object, where: str, least: int, most: int, hint: str | None = 
 def _cost(value: object, where: str) -> float:
     number = json_number(value, where, "cost")
     if number < 0:
-        raise InputError(f"{where}: expected a number from 0 on as cost, found {described(value)}")
+        raise InputError(f"{where}: expected a number of at least 0 as cost, found {described(value)}")
     return number
 
 

@@ -1,8 +1,8 @@
-"""What session formats are read into: records, one a session, or rows, one a result; and the rules for both.
+"""Common forms of sessions: records (one per session) or rows (one per result), and the rules for both.
 
-The log of TREC's Session Track in XML: sessions of interactions, each a query with the results that were shown. The
-query that ends a session in the log, ``currentquery``, is the one that systems were asked to answer: it has no results,
-and it is left out. Clicks tell what was opened, not how far somebody looked, and are left out, too.
+Also reads the XML logs of the TREC Session Track: sessions of interactions, each a query with its results. The final
+``currentquery``, which systems were asked to answer, has no results and is omitted. So are clicks, which do not show
+how many results a user scanned.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats
 from gainful.notation import NUMBER, number_text, printable, text_of_id
 
-#: The highest query number there may be: what is above it is no number of a query.
+#: Upper limit on query numbers.
 MOST_QUERIES = 1_000_000
-#: The deepest place that somebody may have looked at: above it not every whole number can be told from the next.
+#: Upper limit on scanned results: above it, floats do not represent every integer.
 DEEPEST = 2**53
 
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 
 
 def fill_gaps() -> str:
-    """The hint at missing queries."""
-    return f"{option('gaps', 'empty')} takes missing queries for empty result pages"
+    """Return the hint for missing queries."""
+    return f"use {option('gaps', 'empty')} to treat missing queries as empty result pages"
 
 
-OF_SEVERAL = "sessions of several systems that share their ids stand in a file each"
+OF_SEVERAL = "if several systems share session ids, use one file per system"
 RANKS_FROM_ONE = "results of a query have the ranks 1, 2, 3, ..."
 EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
 
@@ -50,7 +50,7 @@ _T = TypeVar("_T")
 
 
 class Stamp(NamedTuple):
-    """A time, as it is written and where."""
+    """A time with its notation and place."""
 
     seconds: float
     shown: str
@@ -62,7 +62,7 @@ class TurnRecord(NamedTuple):
 
     where: str
     text: str = ""
-    id: bytes | None = None  # what judgments by query call it; None: its session and number
+    id: bytes | None = None  # for judgments by query; None: session and number
     documents: Sequence[object] = ()
     scores: Sequence[float] | None = None
     grades: Sequence[float] | None = None  # NaN: not given
@@ -73,7 +73,7 @@ class TurnRecord(NamedTuple):
 
 
 class SessionRecord(NamedTuple):
-    """A session with its queries in their order."""
+    """A session with its queries in order."""
 
     where: str
     session: bytes
@@ -82,11 +82,11 @@ class SessionRecord(NamedTuple):
     system: str | None
     ratings: Mapping[str, float]
     turns: Sequence[TurnRecord]
-    line: bytes = b""  # what it was read from, where that can be shown
+    line: bytes = b""  # the source line, if it can be quoted
 
 
 class SessionRows(NamedTuple):
-    """One row a result, or an empty result page, in any order."""
+    """Rows in any order, each a result or an empty result page."""
 
     session: Spans
     number: Floats
@@ -98,22 +98,22 @@ class SessionRows(NamedTuple):
     grade: Floats | None = None
     scanned: Floats | None = None
     time: Floats | None = None
-    time_text: Callable[[int], str] | None = None  # a row's time as it is written
+    time_text: Callable[[int], str] | None = None  # notation of a row's time
     query_id: Spans | None = None
     text: Spans | None = None
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
     cost: Floats | None = None
-    notes: tuple[str, ...] = ()  # what was done to read all of them
-    gap: float | None = None  # so many seconds without a query cut sessions from a log, which made their ids
+    notes: tuple[str, ...] = ()  # repairs and assumptions made while reading
+    gap: float | None = None  # seconds without a query that end a session of a log, whose IDs are derived from it
 
 
-#: What a source of sessions holds: records, rows, or a run whose queries are named by session and turn.
+#: The content of a source of sessions: records, rows, or a run with query IDs made of session and turn.
 SessionContent: TypeAlias = Iterable[SessionRecord] | SessionRows | Rows
 
 
-#: What an empty result page, or a row without more to tell, leaves empty.
+#: Roles that may be empty, as for an empty result page.
 OPTIONAL = (
     *("document", "score", "grade", "scanned", "cost", "time"),
     *("query_id", "text", "topic", "user", "system", "event"),
@@ -123,7 +123,7 @@ OPTIONAL = (
 def session_rows(
     found: Mapping[str, Any], origin: Origin, time_text: Callable[[int], str] | None = None
 ) -> SessionRows:
-    """Rows from the columns of a table by their roles, each checked; ``time_text`` is how a row's time is written."""
+    """Check the columns of a table by role and return its rows; ``time_text`` is the notation of a row's time."""
     columns: dict[str, Any] = dict(found)
     number, rank, scanned = columns.pop("query"), columns.get("rank"), columns.get("scanned")
     if isinstance(columns.get("time"), tuple):
@@ -134,7 +134,7 @@ def session_rows(
 
         columns["time"] = read_times(times, origin)
     data, first, length = columns["document"]
-    is_empty = length == 0  # an empty result page has rank 0, where there are ranks, and nothing or - as document
+    is_empty = length == 0  # an empty result page has rank 0, if there are ranks, and an empty document or -
     single = np.flatnonzero(length == 1)
     is_empty[single] = data[first[single]] == ord("-")
     if rank is not None:
@@ -159,12 +159,12 @@ def session_rows(
         is_depth = (scanned >= 0) & (scanned <= DEEPEST) & (scanned == np.floor(scanned))
         refuse(~(is_depth | np.isnan(scanned)), f"a whole number from 0 to {DEEPEST:,} as scanned", scanned, None)
     if "cost" in columns:
-        refuse(columns["cost"] < 0, "a number from 0 on as cost", columns["cost"], None)
+        refuse(columns["cost"] < 0, "a number of at least 0 as cost", columns["cost"], None)
     return SessionRows(number=number, is_empty=is_empty, origin=origin, time_text=time_text, **columns)
 
 
 def read_times(spans: Spans, origin: Origin) -> Floats:
-    """Seconds, NaN where there are none. Every different text is read once."""
+    """Return times in seconds, NaN where missing. Each distinct text is parsed once."""
     texts, row = core.number_ids(*spans)
     seconds = [read_time(text_of_id(text)) if text else np.nan for text in texts]
     known = np.array([value is not None for value in seconds], bool)[row]
@@ -182,8 +182,8 @@ def read_times(spans: Spans, origin: Origin) -> Floats:
 def good_records(
     values: Iterable[_T], read: Callable[[_T], SessionRecord], shown: Callable[[_T, str], str]
 ) -> Iterator[SessionRecord]:
-    """The records of values, one after the other. Behind one that is bad the others are only checked, and one error
-    tells of some; ``shown`` is what stands in the place of a message, unless it says that itself."""
+    """Yield the records of values. After a bad one, the rest are only checked, and one error reports the first few;
+    ``shown`` quotes a value for a message that does not quote it already."""
     count, messages, hint = 0, [], None
     for value in values:
         try:
@@ -201,30 +201,27 @@ def good_records(
 
 
 def shown_line(line: bytes) -> str:
-    """A line as messages show it, on a line of its own; nothing if there is none."""
+    """Return a quoted line for messages, on a line of its own; an empty text if there is none."""
     return f"\n    {shown_text(line)}" if line else ""
 
 
 def gap_message(where: str, session: bytes, missing: int, number: int) -> str:
-    """What is said where a query number is missing before another."""
-    return f"{where}: expected query {missing} of session '{printable(session)}' before query {number}, found none"
+    """Return the message for a missing query number."""
+    return f"{where}: missing query {missing} of session '{printable(session)}' before query {number}"
 
 
 def repeated_query(where: str, session: bytes, number: int, first: str) -> str:
-    """What is said of a query number that comes again."""
-    return (
-        f"{where}: expected every query of session '{printable(session)}' once, found query {number} again "
-        f"(first: {first})"
-    )
+    """Return the message for a duplicate query number."""
+    return f"{where}: duplicate query {number} of session '{printable(session)}' (first: {first})"
 
 
 def ordered_turns(turns: Sequence[TurnRecord], session: bytes, fills_gaps: bool) -> Sequence[TurnRecord]:
-    """Turns by their numbers, if they have any, which begin with 1 and leave none out; or what is left out is an empty
-    result page. Refuses time stamps that go back."""
+    """Order turns by number, if numbered, and check that numbers run from 1 without gaps, or fill the gaps with empty
+    result pages; check that time stamps do not decrease."""
     numbers = [turn.number for turn in turns]
     has_numbers = numbers.count(None) < len(numbers)
     if has_numbers and None in numbers:
-        raise InputError(f"{turns[numbers.index(None)].where}: expected a number as the other queries have, found none")
+        raise InputError(f"{turns[numbers.index(None)].where}: no number, but other queries have one")
     turns = sorted(turns, key=lambda turn: turn.number or 0) if has_numbers else turns
     for before, after in pairwise(stamp for turn in turns for stamp in turn.stamps):
         if after.seconds < before.seconds:
@@ -245,7 +242,7 @@ def ordered_turns(turns: Sequence[TurnRecord], session: bytes, fills_gaps: bool)
 
 
 def by_rank(ranks: Sequence[float], wheres: Sequence[str]) -> list[int]:
-    """The places of results in the order of their ranks, which begin with 1 and leave none out."""
+    """Return the indices of results by rank; ranks must run from 1 without gaps."""
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
     for expected, place in enumerate(order, 1):
         found = ranks[place]
@@ -256,31 +253,28 @@ def by_rank(ranks: Sequence[float], wheres: Sequence[str]) -> list[int]:
     return order
 
 
-def repeated_rank(where: str, rank: float, first: str, of: str = "a list") -> str:
-    """What is said of a rank that comes again in a list."""
-    return f"{where}: expected every rank of {of} once, found rank {rank:g} again (first: {first})"
+def repeated_rank(where: str, rank: float, first: str, of: str = "the list") -> str:
+    """Return the message for a duplicate rank."""
+    return f"{where}: duplicate rank {rank:g} in {of} (first: {first})"
 
 
-def missing_rank(where: str, expected: int, rank: float, of: str = "a list") -> str:
-    """What is said where a rank is missing before another."""
-    return f"{where}: expected rank {expected} of {of} before rank {rank:g}, found none"
+def missing_rank(where: str, expected: int, rank: float, of: str = "the list") -> str:
+    """Return the message for a missing rank."""
+    return f"{where}: missing rank {expected} in {of} before rank {rank:g}"
 
 
 def time_back(where: str, session: bytes, found: str, before: str, before_where: str) -> str:
-    """What is said of a time stamp that is earlier than one before it."""
-    return (
-        f"{where}: expected time stamps of session '{printable(session)}' that do not go back, found {found} after "
-        f"{before} ({before_where})"
-    )
+    """Return the message for a decreasing time stamp."""
+    return f"{where}: time {found} of session '{printable(session)}' is earlier than {before} ({before_where})"
 
 
 _SPREADSHEET_TIME = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? +(\d{1,2})(:\d\d(?::\d\d)?)")
 
 
 def read_time(value: object) -> float | None:
-    """Seconds from a number or its text, from an ISO date and time (without a zone: UTC) or a time of the day.
+    """Return seconds from a number or its text, an ISO date and time (UTC by default) or a time of day; None otherwise.
 
-    Spreadsheets write decimal commas, and days before months between points.
+    Decimal commas and dates such as 31.12.2024 are accepted as written by spreadsheets.
 
     >>> read_time("99,5"), read_time("1970-01-01T00:01:00Z"), read_time("1.1.1970 0:01:30"), read_time("01:00:00")
     (99.5, 60.0, 90.0, 3600.0)
@@ -313,7 +307,7 @@ def read_time(value: object) -> float | None:
 
 
 def time_hint(value: object) -> str:
-    """How to write a time that cannot be read.
+    """Return a hint for a time that cannot be parsed.
 
     >>> time_hint("9:59")
     'write 09:59'
@@ -321,11 +315,11 @@ def time_hint(value: object) -> str:
     text = value.strip() if isinstance(value, str) else ""
     if re.match(r"\d:", text) and read_time(f"0{text}") is not None:
         return f"write 0{text}"
-    return "such as 99.5 or 2024-05-01T10:15:00Z"
+    return "use a notation such as 99.5 or 2024-05-01T10:15:00Z"
 
 
 def read_stamp(value: object, where: str) -> Stamp:
-    """A time stamp, if it is one."""
+    """Parse a time stamp."""
     seconds = read_time(value)
     if seconds is None:
         raise InputError(f"{where}: expected seconds or a date and time, found {described(value)}", time_hint(value))
@@ -334,13 +328,13 @@ def read_stamp(value: object, where: str) -> Stamp:
 
 _XML_STEP = 1 << 18
 _PER_ELEMENT = 700  # bytes of memory
-_XML_LINE = "gainful:line"  # no name in XML that is not bound can be this one
+_XML_LINE = "gainful:line"  # cannot collide: an unbound prefix is not valid in a log
 _DOCUMENT = re.compile(r"clueweb\d*id|docno|docid|id")
 _SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
 
 
 def read_session_log(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    """The sessions of a log; no more than some are held at a time."""
+    """Yield the sessions of a log, holding only a few at a time."""
     record: SessionRecord | None = None
     for record in good_records(
         _sessions(text),
@@ -349,17 +343,17 @@ def read_session_log(text: Text, how: Reading) -> Iterator[SessionRecord]:
     ):
         yield record
     if record is None:
-        raise InputError(f"{text.name}: expected sessions, found XML without any", f"a log is {_SHAPE}")
+        raise InputError(f"{text.name}: the XML contains no sessions", f"a log is {_SHAPE}")
 
 
 def _sessions(text: Text) -> Iterator[Element]:
-    """The session elements, one after the other; each element knows its line."""
+    """Yield the session elements, in which each element has its line number."""
     parser, builder = expat.ParserCreate(), TreeBuilder()
     parser.buffer_text = True
     path: list[Element] = []
     done: list[Element] = []
 
-    held = 0  # by the session that has begun
+    held = 0  # bytes of the current session
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal held
@@ -386,9 +380,8 @@ def _sessions(text: Text) -> Iterator[Element]:
             ) from error
         except (LookupError, ValueError) as error:
             raise InputError(
-                f"{text.name}: expected XML in an encoding that can be read, found another\n"
-                f"    {line_text(text.data, 0)}",
-                "UTF-8 can be read always",
+                f"{text.name}: expected XML in a supported encoding, found another\n    {line_text(text.data, 0)}",
+                "convert it to UTF-8",
             ) from error
         held = 0 if done else held + 4 * len(piece)
         require_memory(text.name, held)
@@ -397,13 +390,12 @@ def _sessions(text: Text) -> Iterator[Element]:
 
 
 def _xml_shown(text: Text, message: str) -> str:
-    """The line that a message begins with."""
     number = int(message.removeprefix(f"{text.name}:").partition(":")[0])
     return shown_line(line_text(text.data, _line_start(text, number)).strip().encode())
 
 
 def _line_start(text: Text, number: int) -> int:
-    """Where a line starts; the end of the text where its lines do not end in LF."""
+    """Return the offset of a line; the end of the text if its lines do not end in LF."""
     feeds = np.flatnonzero(text.data == 10)
     if number == 1:
         return 0
@@ -416,7 +408,7 @@ def _session(element: Element, name: str, fills_gaps: bool) -> SessionRecord:
     turns = [_turn(each, name) for each in element.iter("interaction")]
     identifier = read_id(session, where)
     if not turns:
-        raise InputError(f"{where}: expected at least one interaction in session '{printable(session)}', found none")
+        raise InputError(f"{where}: session '{printable(session)}' has no interaction")
     topic = element.find("topic")
     topic_number = None if topic is None else topic.get("num")
     return SessionRecord(
@@ -449,19 +441,19 @@ def _turn(interaction: Element, name: str) -> TurnRecord:
 
 
 def _document(result: Element, where: str) -> bytes:
-    """The id of the document, or its URL where there is none."""
+    """Return the ID of the document, or else its URL."""
     named = [child for child in result if _DOCUMENT.fullmatch(child.tag)]
     for child in (*named, *result.iterfind("url")):
         text = (child.text or "").strip(BLANKS)
         if text:
             return read_id(text, where)
-    raise InputError(f"{where}: expected a result with an id (clueweb12id) or a url, found neither")
+    raise InputError(f"{where}: this result has neither an id (clueweb12id) nor a url")
 
 
 def _attribute(element: Element, name: str, where: str) -> str:
     value = element.get(name, "").strip(BLANKS)
     if not value:
-        raise InputError(f"{where}: expected <{element.tag} {name}=...>, found none", f"a log is {_SHAPE}")
+        raise InputError(f"{where}: <{element.tag}> has no attribute {name}", f"a log is {_SHAPE}")
     return value
 
 

@@ -1,7 +1,7 @@
-"""Where bytes come from: a file, standard input, or memory; compressed or not; and how much memory they may take.
+"""Sources of bytes: files, standard input or memory, compressed or not, within a memory limit.
 
-What was read does not change: bytes are copied out of a file, no descriptor stays open, and a file that is no longer
-the one that was opened is an error. Nothing is held that was not asked for: a text may be read piece by piece.
+Bytes are copied out of a file and no descriptor stays open; a file that changes while it is read is an error. A text
+can be read in pieces, so that only the requested part is held.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from gainful.notation import printable
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
 
-#: How the first line of a run for NTCIR begins.
+#: The beginning of the first line of an NTCIR run.
 _DESCRIPTION = b"<SYSDESC>"
 COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-#: How much of a source is looked at to recognise it.
+#: Number of bytes inspected to recognise a source.
 HEAD = 1 << 16
-#: How much of it is read at a time, and of what is compressed at first.
+#: Bytes read at a time, and the first read of compressed data.
 _PIECE, _FIRST_INPUT = 1 << 22, 1 << 14
 _SMALLEST_STEP = 128
-#: How much of it is split into lines at a time.
+#: Bytes split into lines at a time.
 _PART = 1 << 18
-#: So many names of a folder are looked at to find one that was meant.
+#: Number of directory entries searched for a similar name.
 _MOST_ENTRIES = 10_000
 
-#: Surrounds the fields of a side table; any other character, of Unicode's blanks too, belongs to the field.
+#: Stripped from the fields of a side table; other characters, including Unicode's blanks, belong to the field.
 BLANKS = " \t\r\n"
 
-#: So many characters of a line are shown.
+#: Number of characters of a line that messages quote.
 WIDEST_LINE = 120
-#: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.
+#: A text rarely contains more control characters than this; the escapes of terminals (ESC) are not counted.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS = 2
 
-#: What has no rows may be as large, and may be as much larger than what it is compressed to.
+#: Limits on data without rows: its size, and the ratio of that to the compressed size.
 _LARGEST_GAP, _LARGEST_RATIO = 1 << 26, 500
 _CONTENT = re.compile(rb"^[ \t\r\0]*+[^\s\0#]", re.MULTILINE)
 
-#: In the environment: the most memory to use, such as 8GB.
+#: Environment variable for the memory limit, such as 8GB.
 SETTING = "GAINFUL_MAX_MEMORY"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)b?", re.IGNORECASE | re.ASCII)
-HINT = f"--max-memory ({SETTING}) sets the limit; runs in TREC text, query after query, need least"
+HINT = f"set the limit with --max-memory ({SETTING}); TREC runs grouped by query need the least memory"
 
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 
 class Text:
-    """The (decompressed) bytes of a source and what to call them in messages."""
+    """The (decompressed) bytes of a source, with its name for messages."""
 
     def __init__(
         self,
@@ -69,59 +69,55 @@ class Text:
         pieces: Callable[[], Iterator[bytes]],
         path: str | None = None,
         state: os.stat_result | None = None,
-        beside: int = 0,
+        source_bytes: int = 0,
     ) -> None:
         self.name = name
-        #: The bytes in memory that the text is made from.
-        self._beside = beside
-        #: The file, where it is a plain one, and in the state in which it was found.
+        #: Number of bytes in memory from which the text is decompressed.
+        self._source_bytes = source_bytes
+        #: Path of a regular file, and the state in which it was found.
         self.path = path
         self._state = state
         self._pieces = pieces
 
     @classmethod
     def of_view(cls, view: bytes | bytearray | memoryview | Bytes, name: str) -> Text:
-        """A text over any bytes, without a copy."""
+        """Return a text over any bytes, without a copy."""
         text = cls(name, lambda: iter(()))
         text.hold(view)
         return text
 
     @cached_property
     def buffer(self) -> bytes | bytearray | memoryview:
-        """All of the bytes, from now on in memory."""
-        whole = _collected(self._pieces(), self.name, self.file_size, self._beside)
-        self._beside += len(whole)
+        """All bytes, kept in memory from the first use."""
+        whole = _collected(self._pieces(), self.name, self.file_size, self._source_bytes)
+        self._source_bytes += len(whole)
         return whole
 
     def require_memory(self, per_line: int, more: int = 0) -> None:
-        """Refuse the text if it takes too much memory with so many bytes for each of its lines and some more."""
-        size, most = max(len(self.buffer), self._beside), most_memory()
+        """Raise InputError if the text, ``per_line`` bytes for each line and ``more`` exceed the memory limit."""
+        size, most = max(len(self.buffer), self._source_bytes), most_memory()
         if most is None or size + per_line * (1 + len(self.buffer)) + more <= most:
-            return  # however short its lines are
+            return  # even if every line is empty
         require_memory(self.name, size + per_line * (1 + self.content.count(b"\n")) + more)
 
     @property
     def content(self) -> bytes | bytearray:
-        """All of the bytes with the methods of bytes, which a view does not have."""
+        """All bytes, as an object with the methods of bytes, which a view lacks."""
         return bytes(self.buffer) if isinstance(self.buffer, memoryview) else self.buffer
 
     @property
     def file_size(self) -> int:
-        """How many bytes a plain file has; 0 of anything else."""
         return 0 if self._state is None else self._state.st_size
 
     @property
     def is_held(self) -> bool:
-        """Whether all of the bytes are in memory."""
         return "buffer" in self.__dict__
 
     def hold(self, view: bytes | bytearray | memoryview | Bytes) -> None:
-        """Keeps the bytes, which somebody has read."""
         self.__dict__["buffer"] = view if isinstance(view, (bytes, bytearray, memoryview)) else view.data
 
     @cached_property
     def data(self) -> Bytes:
-        """The same as an array."""
         import numpy as np
 
         found = np.frombuffer(self.buffer, np.uint8)
@@ -130,7 +126,6 @@ class Text:
 
     @cached_property
     def head(self) -> bytes:
-        """The beginning."""
         if self.is_held:
             return bytes(memoryview(self.buffer)[:HEAD])
         found = b""
@@ -141,13 +136,12 @@ class Text:
         return found[:HEAD]
 
     def refuse_changed(self) -> None:
-        """Refuses a file that is no longer the one that was opened: somebody else has read it meanwhile."""
+        """Raise InputError if the file has changed since it was opened, as when another library has read it."""
         if self.path is not None and self._state is not None:
             with _opened(self.path) as file:
                 _refuse_changed(file, self._state, self.path)
 
     def tail(self, size: int) -> bytes:
-        """The end."""
         if self._state is None or self.path is None or self.is_held:
             return bytes(memoryview(self.buffer)[-size:])
         with _opened(self.path) as file:
@@ -156,7 +150,7 @@ class Text:
             return file.read()
 
     def pieces(self, size: int = _PIECE) -> Iterator[bytes]:
-        """All of the bytes, piece by piece; no more is held unless it is already."""
+        """Yield all bytes in pieces, without keeping more than is already in memory."""
         if not self.is_held:
             yield from self._pieces()
             return
@@ -165,10 +159,10 @@ class Text:
             yield bytes(view[at : at + size])
 
     def lines(self, kept: Callable[[bytes], int] | None = None) -> Iterator[bytes]:
-        """The lines, without their LF; no more than some are held at a time. ``kept`` says of each part of the text how
-        many bytes of memory the caller keeps of it."""
+        """Yield the lines without their LF, holding only a few at a time. ``kept`` returns the bytes of memory that the
+        caller keeps of each part of the text."""
         size, total, line = 0, 0, [b""]
-        # Small parts: the lines of one are held at a time.
+        # Small parts, because all lines of a part are held at a time.
         for part in (piece[at : at + _PART] for piece in self.pieces() for at in range(0, len(piece), _PART)):
             first, *others = part.split(b"\n")
             size += len(first)
@@ -186,7 +180,7 @@ class Text:
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """The lines of a text with their ends, which are LF, CR LF or CR and nothing else: the one reader of side tables.
+    """Yield the lines of a side table with their ends: LF, CR LF or CR, and no other character.
 
     >>> list(text_lines("a\\u2028b\\r\\nc"))
     ['a\\u2028b\\r\\n', 'c']
@@ -195,7 +189,7 @@ def text_lines(text: str) -> Iterator[str]:
 
 
 def shown_text(line: bytes) -> str:
-    """A line as messages show it; of one that is no text only that it is none.
+    """Return a line as messages quote it; binary content is only named.
 
     >>> print(shown_text(b"q1 0 d1 1"), shown_text(b"\\x89PNG\\r\\n\\x1a\\x00\\x00\\x0d"))
     q1 0 d1 1 (binary content)
@@ -204,15 +198,15 @@ def shown_text(line: bytes) -> str:
 
 
 class Fingerprint(NamedTuple):
-    """What tells the content of a source that was read: a file by its state then, anything else by its digest."""
+    """Identification of the content of a source: the state of a file when it was read, or a digest of other bytes."""
 
     path: str
     state: os.stat_result | None = None
     digest: str | None = None
-    ahead: Callable[[], str | None] | None = None  # waits for the hash from another thread
+    ahead: Callable[[], str | None] | None = None  # waits for the hash computed on another thread
 
     def sha256(self) -> str | None:
-        """The hash of the bytes as they are stored, like `sha256sum` has it; None if the file has changed since."""
+        """Return the hash of the stored bytes, as `sha256sum` prints it; None if the file has changed since."""
         if self.ahead is not None:
             return self.ahead()
         if self.state is None:
@@ -228,13 +222,13 @@ class Fingerprint(NamedTuple):
         return found.hexdigest()
 
 
-#: Of what was read last under each name: the last so many.
+#: Fingerprint of the source last read under each name; the oldest are dropped.
 _FINGERPRINTS: dict[str, Fingerprint] = {}
 _MOST_REMEMBERED = 100_000
 
 
 def fingerprint_of(name: str) -> Fingerprint | None:
-    """What tells the content of the source that messages call by this name, as it was read last."""
+    """Return the fingerprint of the source last read under this name."""
     return _FINGERPRINTS.get(name)
 
 
@@ -263,7 +257,7 @@ def _remember(name: str, fingerprint: Fingerprint) -> None:
 
 
 def open_source(source: Source | Text, name: str | None = None) -> Text:
-    """The (decompressed) bytes of a source. ``name`` is what messages call it instead of its path."""
+    """Return the (decompressed) bytes of a source. ``name`` replaces its path in messages."""
     if isinstance(source, Text):
         return source
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -276,7 +270,7 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
     with _opened(path) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or state.st_size == 0:
-            # Pipes and some special files have no size but do have content, and give it once.
+            # Pipes and some special files have size 0 but do have content, which can be read only once.
             return _in_memory(_collected(_blocks(file), path), name or path)
         start = file.read(HEAD)
     shown, compression = name or path, _compression(start)
@@ -296,14 +290,14 @@ def _in_memory(data: bytes | bytearray, name: str) -> Text:
     _remember(name, Fingerprint(name, digest=sha256(data).hexdigest()))
     compression = _compression(bytes(data[:10]))
     if compression is not None:
-        return Text(name, lambda: _undescribed(_decompressed([data], compression, name)), beside=len(data))
+        return Text(name, lambda: _undescribed(_decompressed([data], compression, name)), source_bytes=len(data))
     if data.startswith(_DESCRIPTION):
-        return Text(name, lambda: _undescribed(iter([bytes(data)])), beside=2 * len(data))
+        return Text(name, lambda: _undescribed(iter([bytes(data)])), source_bytes=2 * len(data))
     return Text.of_view(data, name)
 
 
 def _undescribed(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The bytes, with blanks for a first line in which NTCIR's runs describe the system; lines keep their numbers."""
+    """Replace the system description in the first line of an NTCIR run with blanks, to keep line numbers."""
     start = next(pieces, b"")
     if start.startswith(_DESCRIPTION):
         line, end, rest = start.partition(b"\n")
@@ -312,15 +306,15 @@ def _undescribed(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from pieces
 
 
-def _collected(pieces: Iterable[bytes], name: str, expected: int = 0, beside: int = 0) -> bytearray:
-    """All pieces as one, of at least the expected size; refuses what does not fit into memory beside other bytes."""
-    whole = bytearray()  # room that grows is not used before something stands there
+def _collected(pieces: Iterable[bytes], name: str, expected: int = 0, source_bytes: int = 0) -> bytearray:
+    """Join pieces of at least the expected total size; raise InputError if they exceed the memory limit."""
+    whole = bytearray()  # unused room of a growing bytearray takes no memory
     try:
         for piece in chain([b""], pieces):
-            require_memory(name, beside + max(expected, len(whole) + len(piece)))
+            require_memory(name, source_bytes + max(expected, len(whole) + len(piece)))
             whole += piece
     except MemoryError as error:
-        raise InputError(f"{name}: takes more memory than there is", HINT) from error
+        raise InputError(f"{name}: not enough memory", HINT) from error
     return whole
 
 
@@ -333,7 +327,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     try:
         with open(path, "rb", buffering=0) as file:
             yield file
-    except InputError:  # which is a ValueError
+    except InputError:  # a ValueError
         raise
     except FileNotFoundError as error:
         near = nearest_path(path)
@@ -347,7 +341,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
 
 
 def nearest_path(path: str) -> str | None:
-    """What is there and called nearly as a path that is not; None if nothing is, or too much to look at."""
+    """Return an existing path that resembles a missing one; None if there is none, or too many entries to search."""
     if not path or os.path.exists(path):
         return path
     folder, name = os.path.split(path)
@@ -372,7 +366,7 @@ def nearest_path(path: str) -> str | None:
 
 
 def _elsewhere(folder: str, name: str) -> str | None:
-    """The file of a name in a folder within a folder; None if there is none, or too much to look at."""
+    """Return the file of this name in a subfolder; None if there is none, or too many entries to search."""
     with suppress(OSError), os.scandir(folder or ".") as entries:
         found = (os.path.join(folder, each.name, name) for each in islice(entries, _MOST_ENTRIES) if each.is_dir())
         return min(filter(os.path.isfile, found), default=None)
@@ -380,7 +374,7 @@ def _elsewhere(folder: str, name: str) -> str | None:
 
 
 def _file_pieces(path: str, state: os.stat_result) -> Iterator[bytes]:
-    """The bytes of the file that was in this state, and is before and after."""
+    """Yield the bytes of a file that must be in this state before and after."""
     with _opened(path) as file:
         _refuse_changed(file, state, path)
         yield from _blocks(file)
@@ -390,11 +384,11 @@ def _file_pieces(path: str, state: os.stat_result) -> Iterator[bytes]:
 def _refuse_changed(file: IO[bytes], state: os.stat_result, path: str) -> None:
     now = os.fstat(file.fileno())
     if any(getattr(now, name) != getattr(state, name) for name in ("st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")):
-        raise InputError(f"{path}: changed while being read", "run the command again once the file is whole")
+        raise InputError(f"{path}: changed while being read", "run the command again once the file is complete")
 
 
 def file_text(path: str) -> Text | None:
-    """The text of a file that can be read from its beginning again; None for anything else, or if that fails."""
+    """Return the text of a file that can be read repeatedly; None for anything else, or if reading fails."""
     if not os.path.isfile(path):
         return None
     try:
@@ -405,14 +399,14 @@ def file_text(path: str) -> Text | None:
 
 
 def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether reading a source may have to wait for somebody else: standard input, pipes and the like."""
+    """Return whether reading a source may block, as for standard input and pipes."""
     if not isinstance(source, (str, os.PathLike)):
         return False
     return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
 class _Decompressor:
-    """A decompressor of one member or frame with the methods of bz2.BZ2Decompressor, made of one that lacks some."""
+    """The interface of bz2.BZ2Decompressor over a decompressor of one member or frame that lacks parts of it."""
 
     def __init__(self, stream: Any) -> None:
         self._stream, self._waiting = stream, b""
@@ -443,8 +437,8 @@ class _Gzip(_Decompressor):
 
 
 class _Zstd(_Decompressor):
-    """The library gives all that its input makes, so that it gets little at a time where much comes of it: four bytes
-    can be worth 128 KB."""
+    """A zstd decompressor. The library returns all output of its input, so that input that expands a lot is passed in
+    small steps: four bytes can become 128 KB."""
 
     def __init__(self) -> None:
         import zstandard
@@ -464,17 +458,17 @@ class _Zstd(_Decompressor):
 
 
 def _window(most: int) -> int:
-    """The bytes that a decompressor may hold: a quarter of the limit, but always what usual files need."""
+    """Return the memory for a decompression window: a quarter of the limit, but at least what common files need."""
     return max(min((most_memory() or most) // 4, most), 1 << 24)
 
 
 class _Compression(NamedTuple):
-    """A way to compress: how its files begin, what decompresses a stream of several, and how zeros between and after
-    them come: in groups of so many, or not at all."""
+    """A compression format: its magic bytes and decompressor, and the zero padding allowed between and after streams, a
+    multiple of ``padding`` bytes (0: none)."""
 
     magic: re.Pattern[bytes]
     kind: str
-    new: Callable[[], Any]  # with the methods of bz2.BZ2Decompressor; loaded late, because few files need it
+    new: Callable[[], Any]  # returns an object with the methods of bz2.BZ2Decompressor; imported when needed
     padding: int = 0
     input_size: int = 1 << 18
 
@@ -503,7 +497,7 @@ def _decompressed(raw: Iterable[bytes | bytearray], compression: _Compression, n
 
     def parts() -> Iterator[bytes]:
         nonlocal read
-        size = min(_FIRST_INPUT, compression.input_size)  # little of it is read for the head
+        size = min(_FIRST_INPUT, compression.input_size)  # the head needs little input
         for piece in raw:
             at = 0
             while part := bytes(memoryview(piece)[at : at + size]):
@@ -514,7 +508,7 @@ def _decompressed(raw: Iterable[bytes | bytearray], compression: _Compression, n
     try:
         most, begin, empty, in_comment = min(most_memory() or _LARGEST_GAP, _LARGEST_GAP), 0, 0, False
         for piece in _streams(parts(), compression):
-            # A row may be repeated as often as anybody likes, but what holds none may not go on for long.
+            # Repeated rows may expand without limit, but data without rows may not.
             if _CONTENT.search(b"#" + piece if in_comment else piece):
                 begin, empty, in_comment = read, 0, False
             else:
@@ -524,24 +518,23 @@ def _decompressed(raw: Iterable[bytes | bytearray], compression: _Compression, n
                 )
                 if empty > max(most, _LARGEST_RATIO * (read - begin)):
                     found = f"{size_text(empty)} of blanks, comments or NUL bytes"
-                    hint = "is this the file that was meant? Compress it again without them"
+                    hint = "is this the right file? Compress it again without them"
                     raise InputError(f"{name}: expected rows in the {compression.kind} data, found {found}", hint)
             yield piece
     except (InputError, MemoryError):
         raise
     except ImportError as error:
-        raise MissingExtraError(
-            f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
-        ) from error
-    except Exception as error:  # each library has its own exceptions for damaged data
+        install = "install it with: pip install 'gainful[zstd]'"
+        raise MissingExtraError(f"{name}: reading zstd needs the package zstandard", install) from error
+    except Exception as error:  # each library has its own exception types for damaged data
         if "memory" in str(error).lower():
-            raise InputError(f"{name}: decompressing it takes more memory than may be used", HINT) from error
+            raise InputError(f"{name}: decompression exceeds the memory limit", HINT) from error
         found = f"a damaged file ({error})"
         raise InputError(f"{name}: expected {compression.kind} data, found {found}") from error
 
 
 def _streams(parts: Iterator[bytes], compression: _Compression) -> Iterator[bytes]:
-    """All streams of a file, one after the other. What is cut off or not a stream at all is an error, never skipped."""
+    """Yield the output of all consecutive streams. Truncated or invalid streams are errors, never skipped."""
     rest = b""
     while data := rest or next(parts, b""):
         decompressor = compression.new()
@@ -553,7 +546,7 @@ def _streams(parts: Iterator[bytes], compression: _Compression) -> Iterator[byte
                 break
             data = next(parts, b"") if decompressor.needs_input else b""
             if decompressor.needs_input and not data:
-                raise EOFError("it ends in the middle")
+                raise EOFError("truncated")
         rest = decompressor.unused_data
         if compression.padding:
             zeros = 0
@@ -567,7 +560,7 @@ def _streams(parts: Iterator[bytes], compression: _Compression) -> Iterator[byte
 
 
 def read_size(text: str, what: str) -> int:
-    """A number of bytes: 500MB, 8GB, 1.5g.
+    """Parse a size in bytes: 500MB, 8GB, 1.5g.
 
     >>> read_size("1.5GB", "--max-memory")
     1500000000
@@ -580,7 +573,7 @@ def read_size(text: str, what: str) -> int:
 
 
 def size_text(size: float) -> str:
-    """A number of bytes for people.
+    """Format a number of bytes for messages.
 
     >>> size_text(17_580_000_000), size_text(512)
     ('17.6 GB', '512 bytes')
@@ -590,14 +583,14 @@ def size_text(size: float) -> str:
 
 
 def most_memory() -> int | None:
-    """The most memory to use for a source; None where nobody knows how much there is."""
+    """Return the memory limit for a source; None if available memory is unknown."""
     setting = os.environ.get(SETTING)
     return read_size(setting, SETTING) if setting else _three_quarters_of_free_memory()
 
 
 @cache
 def _three_quarters_of_free_memory() -> int | None:
-    """Three quarters of what was free at first: of the machine, and of what this process is given of it."""
+    """Return three quarters of the memory that was free at first, of the machine or of this process's share."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         with open("/proc/meminfo", encoding="ascii") as file:
@@ -613,7 +606,7 @@ def _three_quarters_of_free_memory() -> int | None:
 
 
 def require_memory(name: str, size: float) -> None:
-    """Refuse a source that would take more memory than may be used; whoever reads it asks before it is taken."""
+    """Raise InputError if a source would exceed the memory limit; called before the memory is allocated."""
     most = most_memory()
     if most is not None and size > most:
         found = f"needs about {size_text(size)} of memory or more; the limit is {size_text(most)}"
@@ -621,20 +614,20 @@ def require_memory(name: str, size: float) -> None:
 
 
 def max_list_bytes() -> int:
-    """How much of a text may be held at a time because one list has so much of it: its rows take more than that."""
+    """Return the bytes of text that may be held at a time for one list; its rows take more than that."""
     most = most_memory()
     return 1 << 31 if most is None else min(most // 4, 1 << 31)
 
 
 def as_source(value: object, or_else: str) -> Source | Text:
-    """The value, if it is something to read from."""
+    """Return the value if it is something to read from; otherwise raise UsageError."""
     if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
         return value
     hint = "call .collect() first" if hasattr(value, "collect") else None
     if isinstance(value, list) and or_else != "a table":
-        hint = "a list of dicts has a query and its documents each, or a row of a table"
+        hint = "each dict of a list must hold a query and its documents, or one row of a table"
     elif isinstance(value, dict):
-        hint = "from_dict takes a dict"
+        hint = "use from_dict for a dict"
     elif hasattr(value, "__array__"):
-        hint = "gainful.evaluate_arrays(scores, relevance) takes arrays, a row a query"
+        hint = "use gainful.evaluate_arrays(scores, relevance) for arrays with one row per query"
     raise UsageError(f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}", hint)

@@ -1,1 +1,1 @@
-"""What computes: which core runs and its Python twin, arrays, exact sums, work side by side."""
+"""Computation: the choice between the compiled core and its Python twin, arrays, exact sums, parallel work."""

@@ -1,7 +1,7 @@
-"""Which core runs: the compiled one, or its Python twin on machines where none was built.
+"""Selection of the core: the compiled one, or its Python twin if none was built.
 
-Everything that calls the core says ``core.join_columns(...)`` with this module as ``core``, so that :func:`use`
-switches all of it at once. ``GAINFUL_CORE=python`` or ``GAINFUL_CORE=c++`` in the environment asks for one of them.
+Callers use ``core.join_columns(...)`` with this module as ``core``, so that :func:`use` switches all of them at once.
+The environment variable ``GAINFUL_CORE`` selects a core: ``python`` or ``c++``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gainful._version import __version__
 from gainful.errors import UsageError
 
 if TYPE_CHECKING:
-    from gainful.kernel._core import *  # noqa: F403 - the contract that both cores keep
+    from gainful.kernel._core import *  # noqa: F403 - the contract of both cores
 
-#: More threads than this nobody has work for.
+#: Upper limit on the number of threads.
 MOST_THREADS = 1 << 16
 
 _MODULES = {"c++": "gainful.kernel._core", "python": "gainful.kernel.pure"}
@@ -25,12 +25,12 @@ _in_use: ModuleType | None = None
 
 
 def use(name: str) -> None:
-    """Takes the core called c++ or python from now on."""
-    global _in_use  # noqa: PLW0603 - the one place that says which core runs
+    """Use the core named c++ or python from now on."""
+    global _in_use  # noqa: PLW0603 - the only place that sets the core
     _in_use = importlib.import_module(_MODULES[name])
 
 
-def _use_what_is_there() -> None:
+def _use_available() -> None:
     wanted = os.environ.get("GAINFUL_CORE", "").lower()
     if wanted not in ("", *_MODULES):
         raise UsageError(f"GAINFUL_CORE: expected {' | '.join(_MODULES)}, found '{wanted}'")
@@ -43,31 +43,31 @@ def _use_what_is_there() -> None:
 
 
 def __getattr__(name: str) -> object:
-    """What the core in use has under this name; a core need not have everything (``hasattr`` tells)."""
+    """Return an attribute of the core in use; optional ones can be tested with ``hasattr``."""
     if name.startswith("__"):
         raise AttributeError(name)
     return getattr(_in_use, name)
 
 
 def version_line() -> str:
-    """The version and the core in use."""
-    kind = getattr(_in_use, "KIND")  # noqa: B009 - either module has it
+    """Return the version and the core in use."""
+    kind = getattr(_in_use, "KIND")  # noqa: B009 - both modules define it
     about = "compiled" if kind == "C++" else "no compiled core: slower, same numbers"
     return f"gainful {__version__} ({kind} core, {about})"
 
 
 def default_threads() -> int:
-    """All the cores this process may use."""
+    """Return the number of CPU cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def thread_count(asked: object) -> int:
-    """How many threads are asked for; None asks for all the cores this process may use."""
-    from gainful.notation import whole_number  # loaded late: `--version` is answered without it
+    """Return the requested number of threads; None means all CPU cores available to this process."""
+    from gainful.notation import whole_number  # imported late: `--version` does not need it
 
     return default_threads() if asked is None else whole_number(asked, "threads", MOST_THREADS)
 
 
-_use_what_is_there()
+_use_available()

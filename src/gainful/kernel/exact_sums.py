@@ -1,7 +1,7 @@
-"""Sums that no order of addition changes: the last digit must not depend on how queries are grouped or shared out.
+"""Sums that do not depend on the order of addition, and thus on how queries are grouped or distributed.
 
-Either values are rounded to whole steps of a power of two so coarse that their sums are exact (for very many sums of
-the same values), or every sum carries along what rounding took from it.
+Either values are rounded to multiples of a power of two so coarse that their sums are exact (for many sums of the same
+values), or every sum carries its rounding error along.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from gainful.kernel.arrays import Floats, Ints
 if TYPE_CHECKING:
     from fractions import Fraction
 
-#: A float64 holds every whole number of so many bits.
+#: A float64 represents every integer with this many bits.
 EXACT_BITS = 52
 
-#: So many values are looked at together.
+#: Number of values converted at a time.
 _PART = 1 << 12
 
 
 def exact_sum(values: Floats) -> float:
-    """The sum, rounded once. (Python's floats are added twice as fast as NumPy's; millions at once take room.)
+    """Return the sum, rounded once. (Adding Python floats is twice as fast; parts limit the memory.)
 
     >>> exact_sum(np.array([1e16, 1.0, -1e16]))
     1.0
@@ -35,7 +35,7 @@ def exact_sum(values: Floats) -> float:
 
 
 def effective_number(weights: Floats) -> float:
-    """(sum w)^2 / sum w^2: as many queries of equal weight would have the same variance of their mean (Kish 1965).
+    """Return (sum w)^2 / sum w^2, the number of equally weighted queries with the same variance (Kish 1965).
 
     >>> effective_number(np.array([1.0, 1.0, 1.0])), round(effective_number(np.array([8.0, 1.0, 1.0])), 3)
     (3.0, 1.515)
@@ -44,7 +44,7 @@ def effective_number(weights: Floats) -> float:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
-    """The mean in which each value counts as much as its weight says.
+    """Return the weighted mean.
 
     >>> weighted_mean(np.array([1.0, 0.0]), np.array([3.0, 1.0]))
     0.75
@@ -53,7 +53,7 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
 
 
 def in_steps(values: Floats, places: int | Ints) -> Floats:
-    """Values as whole multiples of 2^-places.
+    """Return values as integer multiples of 2^-places.
 
     >>> in_steps(np.array([0.5, 0.3]), 4).tolist()
     [8.0, 5.0]
@@ -63,26 +63,25 @@ def in_steps(values: Floats, places: int | Ints) -> Floats:
 
 
 class FixedPoint(NamedTuple):
-    """Values as whole multiples of a unit that is a power of 2."""
+    """Values as integer multiples of a unit that is a power of 2."""
 
-    steps: Floats  # whole numbers
+    steps: Floats  # integers
     unit: float
 
     @classmethod
     def of(cls, values: Floats, places: int) -> Self:
-        """Values rounded to multiples of 2^-places."""
         return cls(in_steps(values, places), math.ldexp(1.0, -places))
 
     def near(self, error: float) -> float:
-        """How far from 0, in steps, a sum of some of the values may be that is 0 in exact arithmetic.
+        """Return the largest sum, in steps, that may be 0 in exact arithmetic.
 
-        ``error`` is how far each value may be from what it is in exact arithmetic; the grid adds half a step.
+        ``error`` bounds the error of each value; rounding to the grid adds half a step.
         """
         return self.steps.size * (error / self.unit + 0.5)
 
 
 def subset_sums(values: Floats) -> Floats:
-    """The sums of all subsets, the i-th being of those values (or rows) whose bits are set in i.
+    """Return the sums of all subsets; subset i contains the values (or rows) whose bits are set in i.
 
     >>> subset_sums(np.array([1.0, 2.0])).tolist()
     [0.0, 1.0, 2.0, 3.0]
@@ -94,11 +93,11 @@ def subset_sums(values: Floats) -> Floats:
 
 
 class RankSums:
-    """The sums over queries of vectors over ranks, block by block, each as a number and what rounding took from it.
+    """Sums over queries of vectors over ranks, added block by block, each with its rounding error.
 
     >>> sums = RankSums(3)
     >>> sums.add(np.array([[1e16, 1e16], [1.0, 1.0], [-1e16, -1e16]]))
-    >>> sums.total.tolist()  # after its last rank a vector stays as it is
+    >>> sums.total.tolist()  # shorter vectors repeat their last value
     [1.0, 1.0, 1.0]
     """
 
@@ -107,7 +106,7 @@ class RankSums:
         self._high, self._low = np.zeros(depth), np.zeros(depth)
 
     def add(self, vectors: Floats) -> None:
-        """Adds the rows of an array of queries x ranks; of fewer ranks than the depth the last is repeated."""
+        """Add the rows of an array of queries x ranks; the last rank is repeated down to the depth."""
         if vectors.shape[0]:
             high, low = _column_sums(vectors)
             self._high, self._low = _added((self._high, self._low), (self._filled(high), self._filled(low)))
@@ -125,7 +124,7 @@ _Pair = tuple[Floats, Floats]
 
 
 def _column_sums(rows: Floats) -> _Pair:
-    """The sum of every column: halves are added to each other until one row is left."""
+    """Return the sum of every column by pairwise addition of halves."""
     pair = rows, np.zeros_like(rows)
     while (count := pair[0].shape[0]) > 1:
         half = (count + 1) // 2
@@ -140,7 +139,7 @@ def _column_sums(rows: Floats) -> _Pair:
 
 
 def _added(one: _Pair, other: _Pair) -> _Pair:
-    """Two numbers with their remainders, added (Knuth's two-sum, Dekker's renormalisation)."""
+    """Add two numbers with their remainders (Knuth's two-sum, Dekker's renormalisation)."""
     (a, a_low), (b, b_low) = one, other
     high = a + b
     from_b = high - a
@@ -150,19 +149,19 @@ def _added(one: _Pair, other: _Pair) -> _Pair:
 
 
 def unrounded_sum(values: Floats) -> Fraction:
-    """The sum without any rounding: sums of parts add up to the sum of the whole.
+    """Return the sum without rounding: sums of parts add up to the sum of the whole.
 
     >>> unrounded_sum(np.array([1e16, 1.0, -1e16])), float(unrounded_sum(np.array([0.1] * 10)))
     (Fraction(1, 1), 1.0)
     """
-    from fractions import Fraction  # loaded late: few need it
+    from fractions import Fraction  # imported late: rarely needed
 
     mantissa, exponent = np.frexp(values)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     total = Fraction(0)
     for power in np.unique(exponent).tolist():
         part = whole[exponent == power]
-        # In halves, whose sums 64 bits hold.
+        # Split the mantissas, so that sums fit into 64 bits.
         high, low = int((part >> 27).sum()), int((part & ((1 << 27) - 1)).sum())
         total += Fraction((high << 27) + low) * Fraction(2) ** (power - 53)
     return total

@@ -1,4 +1,4 @@
-"""Several tasks at once in a way that an interrupt can reach, and how far they are."""
+"""Parallel tasks that can be interrupted, and their progress."""
 
 from __future__ import annotations
 
@@ -11,31 +11,28 @@ from typing import TypeVar
 
 
 class Progress:
-    """How far a job is, in bytes or steps; the core counts in ``cells`` while it works. ``on_report`` is called now and
-    then."""
+    """The progress of a job in bytes or steps, counted by the core in ``cells`` and reported to ``on_report``."""
 
     def __init__(self, on_report: Callable[[int, int], None] | None = None) -> None:
-        self.cells = array("q", [0, 0])  # done, and whether to give up
+        self.cells = array("q", [0, 0])  # work done, and whether to cancel
         self.total = 0
         self._on_report = on_report
 
     def report(self) -> None:
-        """Tells the listener what is done and what there is to do."""
         if self._on_report:
             self._on_report(self.cells[0], self.total)
 
     def advance(self, done: int) -> None:
-        """Adds to what is done, for work that is not the core's, and tells the listener."""
+        """Add to the work done outside the core, and call the listener."""
         self.cells[0] += done
         self.report()
 
     def follow(self, other: Progress) -> None:
-        """Goes on where another job has begun to count, which is part of this one."""
+        """Continue counting where another job, which is part of this one, has begun."""
         if self.cells is not other.cells:
             self.cells, self.total = other.cells, self.total + other.total
 
     def cancel(self) -> None:
-        """Makes joins that are under way give up."""
         self.cells[1] = 1
 
     @property
@@ -49,7 +46,7 @@ _current: ContextVar[Progress | None] = ContextVar("_current", default=None)
 
 @contextmanager
 def reporting_to(progress: Progress) -> Iterator[Progress]:
-    """Have the question that is asked within report how far it is."""
+    """Send the progress of everything within the block to this object."""
     before = _current.set(progress)
     try:
         yield progress
@@ -58,13 +55,13 @@ def reporting_to(progress: Progress) -> Iterator[Progress]:
 
 
 def current_progress() -> Progress:
-    """The progress that the question at hand reports to, if anyone listens."""
+    """Return the progress to report to, or an unused one if there is no listener."""
     return _current.get() or Progress()
 
 
 @contextmanager
 def counting(steps: int) -> Iterator[Progress]:
-    """Have a question report how many of its steps are done; what it asks within them reports to nobody."""
+    """Report the given number of steps; progress within each step is not reported."""
     progress = current_progress()
     progress.total += steps
     with reporting_to(Progress()):
@@ -72,7 +69,7 @@ def counting(steps: int) -> Iterator[Progress]:
 
 
 def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: Progress) -> list[_Result]:
-    """Runs all tasks on some threads and returns their results in order; the first error among them is raised.
+    """Run all tasks on several threads and return their results in order, or raise the first error.
 
     >>> in_parallel([lambda: 1, lambda: 2], 2, Progress())
     [1, 2]
@@ -97,7 +94,7 @@ def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: 
             finished.append(working)
             working.release()
 
-    # Threads of the lowest kind: those of `threading` run Python code where an interrupt would be lost.
+    # Low-level threads: those of `threading` run Python code at places where an interrupt would be lost.
     started: list[_thread.LockType] = []
     finished: list[_thread.LockType] = []
     try:
@@ -110,7 +107,7 @@ def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: 
             while working not in finished:
                 working.acquire(timeout=0.1)
                 progress.report()
-    except BaseException:  # an interrupt, or what somebody's handler of another signal raises
+    except BaseException:  # an interrupt, or an exception raised by another signal handler
         progress.cancel()
         for working in started:
             while working not in finished:

@@ -1,7 +1,7 @@
-"""The kernel in pure Python, for machines without a compiler.
+"""The core in pure Python, for machines without a compiler.
 
-The names, the contract and the answers are those of ``gainful.kernel._core``; ``_core.pyi`` documents them. Here
-clarity comes before speed, but nothing takes more than linear time in the length of a line.
+Names, contract and results equal those of ``gainful.kernel._core``, documented in ``_core.pyi``. Clarity has priority
+over speed, but all operations take linear time in the length of a line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.kernel.arrays import offsets_of
 from gainful.kernel.exact_sums import subset_sums
-from gainful.kernel.pure_tables import (  # noqa: F401 - some are the contract's names for what stands there
+from gainful.kernel.pure_tables import (  # noqa: F401 - some are re-exported as part of the contract
     DUPLICATE,
     FIELD,
     FIELDS,
@@ -47,12 +47,12 @@ KIND: Final = "Python"
 
 _ORDER_SCORE, _ORDER_RANK = 0, 1
 _TIES_DOCID_DESC, _TIES_DOCID_ASC, _TIES_RANK = 0, 1, 2
-#: Facts are about the first documents of a list.
+#: Number of documents at the top of a list that facts refer to.
 _TOP = 10
 
 
 class JudgmentIndex:
-    """Looks up judged documents by query and document id."""
+    """An index of judged documents by query and document ID."""
 
     def __init__(
         self, query_ids: list[bytes], query: Ints, data: Bytes, document_start: Ints, document_length: Ints
@@ -68,19 +68,18 @@ class JudgmentIndex:
         ]
         self.item_offsets = offsets_of([len(of_query) for of_query in numbers])
         self.item = ints(within) + self.item_offsets[query]
-        # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
+        # Query ID -> its first item, and the numbers of its documents relative to that; in the order of query_ids.
         self._judged = dict(zip(query_ids, zip(self.item_offsets.tolist(), numbers, strict=False), strict=True))
 
     def find_hits(
         self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
     ) -> tuple[Ints, Ints, Ints, bool]:
-        """The judged documents of some lists: row, list and item; and whether a list has a document twice."""
         documents = ids_at(data, document_start, document_length)
         _require_offsets(list_offsets, len(documents))
         judged: list[tuple[int, dict[bytes, int]]] = list(self._judged.values())
         if len(query) + 1 != len(list_offsets) or np.any(query >= len(judged)):
             raise ValueError("each list needs the position of its query")
-        judged.append((0, {}))  # of a list without judgments: -1 is the last place
+        judged.append((0, {}))  # for lists without judgments: -1 selects the last entry
         of_row = np.repeat(np.arange(len(query)), np.diff(list_offsets))
         by_row = np.maximum(query, -1)[of_row].tolist()
         items = ints(
@@ -97,7 +96,7 @@ class JudgmentIndex:
 def find_repeats(
     group_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
 ) -> NDArray[np.bool_]:
-    """Whether each id stands before in its group."""
+    """Return whether each ID occurs earlier in its group."""
     documents = ids_at(data, document_start, document_length)
     _require_offsets(group_offsets, len(documents))
     repeats = np.zeros(len(documents), bool)
@@ -120,7 +119,10 @@ def _require_distinct(query_ids: list[bytes]) -> None:
 
 
 def _line_pattern(field_count: int) -> re.Pattern[bytes]:
-    """A line of exactly that many fields which is not a comment. ``bytes.split()`` would also split at CR, VT, FF."""
+    """Return a pattern for lines of exactly ``field_count`` fields that are not comments.
+
+    ``bytes.split()`` would also split at CR, VT and FF.
+    """
     fields = [rb"([^ \t#][^ \t]*)"] + [rb"([^ \t]+)"] * (field_count - 1)
     return re.compile(rb"[ \t]*" + rb"[ \t]+".join(fields) + rb"[ \t]*")
 
@@ -132,7 +134,7 @@ _RUN_LINE = _line_pattern(6)
 def _text_rows(
     data: Bytes, pattern: re.Pattern[bytes], number_field: int, faults: list[Fault]
 ) -> list[tuple[int, re.Match[bytes], float]]:
-    """Each faultless line's offset, fields and number; the others become faults."""
+    """Return offset, fields and number of each valid line; add the others to the faults."""
     rows = []
     for start, content in lines_of(data.tobytes()):
         line = pattern.fullmatch(content)
@@ -150,7 +152,7 @@ def _text_rows(
 
 
 def read_judgments(data: Bytes, threads: int) -> JudgmentText:
-    """Read a qrels text."""
+    """Read judgments in TREC text."""
     faults: list[Fault] = []
     rows = _text_rows(data, _JUDGMENT_LINE, 4, faults)
     query_ids, query = distinct([line[1] for _, line, _ in rows])
@@ -170,17 +172,17 @@ def read_judgments(data: Bytes, threads: int) -> JudgmentText:
 
 
 def read_run(data: Bytes, threads: int) -> RunText:
-    """Read a run text."""
+    """Read a run in TREC text."""
     return _read_run(data, [])
 
 
 def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
-    """The rows of the faultless lines, and in ``faults`` every fault of the others."""
+    """Return the rows of valid lines; add the others to ``faults``."""
     rows = _text_rows(data, _RUN_LINE, 5, faults)
     query_ids, query = distinct([line[1] for _, line, _ in rows])
     grouped = np.argsort(query, kind="stable")
     rank_texts = [line[4] for _, line, _ in rows]
-    ranks = {text: number(text) for text in set(rank_texts)}  # the same few in every list
+    ranks = {text: number(text) for text in set(rank_texts)}  # lists share most of their ranks
     rank = floats([ranks[text] for text in rank_texts])
     rank[np.isinf(rank)] = np.nan
     return {
@@ -198,7 +200,7 @@ def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
 
 @dataclass(frozen=True)
 class JoinOptions:
-    """What a policy says about lists, and what is wanted of them."""
+    """A policy's conventions for lists, and the results that are wanted."""
 
     order: int
     ties: int
@@ -215,7 +217,6 @@ class JoinOptions:
 
     @property
     def needs_rank(self) -> bool:
-        """Whether the rank column decides anything."""
         return self.order == _ORDER_RANK or self.ties == _TIES_RANK
 
 
@@ -233,9 +234,9 @@ class ListColumns:
 
 
 class _Run:
-    """The rows of a run, grouped by query, and what is noticed while they are ordered.
+    """The rows of a run, grouped by query, with statistics collected while ordering.
 
-    Columns are lists, because element by element these are faster than arrays.
+    Columns are lists, because access to single elements is faster than with arrays.
     """
 
     def __init__(self, documents: list[bytes], score: Floats, rank: Floats, where: Ints, options: JoinOptions) -> None:
@@ -243,7 +244,7 @@ class _Run:
         self.score: list[float] = score.tolist()
         self.rank: list[float] = rank.tolist()
         self.where: list[int] = where.tolist()
-        with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite, which orders well enough
+        with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite, which sorts correctly
             compared = score.astype(np.float32).astype(np.float64) if options.float32 else score
         self.compared: list[float] = compared.tolist()
         self.faults: list[Fault] = []
@@ -251,32 +252,32 @@ class _Run:
         self.inexact_ties = 0
 
     def first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
-        """Each document's first row among these, in the order of these."""
+        """Return the first of the given rows of each document."""
         first: dict[bytes, int] = {}
         for row in rows:
             first.setdefault(self.documents[row], row)
         return first
 
     def repeats(self, rows: range) -> list[tuple[int, int]]:
-        """Where each document that stands among these rows before is, and where it is first."""
+        """Return the places of each repeated document and of its first occurrence."""
         first = self.first_rows(rows)
         origins = ((row, first[self.documents[row]]) for row in rows)
         return [(self.where[row], self.where[origin]) for row, origin in origins if origin != row]
 
     def ranked(self, rows: range, judged: bool) -> list[int]:
-        """Order the rows of one query, look them over, and leave out duplicates."""
+        """Order the rows of one query, collect statistics, and remove duplicates."""
         ordered = self._ordered(rows)
         if self.options.order == _ORDER_SCORE and judged:
             highest = -math.inf
-            left = self.options.depth or len(ordered)  # ties only of documents that are not cut off
+            left = self.options.depth or len(ordered)  # count ties only above the cutoff
             for _, group in groupby(ordered, key=self.compared.__getitem__):
                 tied = list(group)
-                # A rank contradicts the score if it is lower than one of a better score; a NaN is not.
+                # A rank conflicts with the score if it is lower than that of a better score; NaN does not conflict.
                 self.rank_conflicts += sum(self.rank[row] < highest for row in tied)
                 highest = max([highest, *(self.rank[row] for row in tied)])
                 seen, left = min(len(tied), left), left - min(len(tied), left)
                 self.tied_count += seen if len(tied) > 1 else 0
-                # With a float32 some scores are only equal after the rounding.
+                # Scores that differ are equal only after rounding to float32.
                 scores = {self.score[row] for row in tied}
                 self.float32_ties += seen if len(scores) > 1 else 0
                 self.inexact_ties += seen if len(scores) == 1 < len(tied) and abs(scores.pop()) >= 2**53 else 0
@@ -287,13 +288,22 @@ class _Run:
                 self.faults += [(where, DUPLICATE, first) for where, first in self.repeats(rows)]
         return kept
 
+    def group_bounds(self, ordered: list[int]) -> list[tuple[int, int]]:
+        """Return the first and the last rank of each document's group of equal scores."""
+        bounds: list[tuple[int, int]] = []
+        is_by_score = self.options.order == _ORDER_SCORE
+        for _, group in groupby(range(len(ordered)), key=lambda at: self.compared[ordered[at]] if is_by_score else at):
+            places = list(group)
+            bounds += [(places[0] + 1, places[-1] + 1)] * len(places)
+        return bounds
+
     def _ordered(self, rows: range) -> list[int]:
-        """The rows from best to worst: sorted by the least important key first, as the sort is stable."""
+        """Return the rows from best to worst, sorting stably by the least important key first."""
         ordered = list(rows)
         if self.options.order not in (_ORDER_SCORE, _ORDER_RANK):
             return ordered
         if self.options.ties in (_TIES_DOCID_DESC, _TIES_RANK):
-            ordered.sort(key=self.documents.__getitem__, reverse=True)  # this too leaves equal ids in input order
+            ordered.sort(key=self.documents.__getitem__, reverse=True)  # also keeps equal IDs in input order
         elif self.options.ties == _TIES_DOCID_ASC:
             ordered.sort(key=self.documents.__getitem__)
         if self.options.needs_rank:
@@ -304,7 +314,7 @@ class _Run:
 
 
 def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
-    """Read a run text and join it; progress counts bytes."""
+    """Read a run in TREC text and join it; progress counts bytes."""
     faults: list[Fault] = []
     text = _read_run(data, faults)
     documents = ids_at(data, text["document_start"], text["document_length"])
@@ -314,7 +324,7 @@ def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: 
 
 
 def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
-    """Join a run that is already in columns; progress counts rows."""
+    """Join a run in columns; progress counts rows."""
     if len(run.list_offsets) != len(run.query_ids) + 1:
         raise ValueError("the list offsets do not fit the rows")
     _require_offsets(run.list_offsets, len(run.score))
@@ -333,7 +343,7 @@ def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, t
 
 
 def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:
-    """Order the lists, unless there are faults already, and meet them with the judgments, in the order of the index."""
+    """Order the lists, unless there are faults, and join them with the judgments, in the order of the index."""
     lists: dict[bytes, list[int]] = {}
     facts: list[dict[str, float]] = []
     row_count, options = len(run.documents), run.options
@@ -351,7 +361,7 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
             judged = frozenset(index._judged[query][1]) if query in position else frozenset[bytes]()
             facts.append(_inspect(run, range(begin, end), kept, (position.get(query, -1), query), judged))
         lists[query] = kept[: options.depth or None]
-        if end > begin:  # each list has its share of the work, and the shares add up
+        if end > begin:  # shares of the work add up to its total
             progress[0] += work * end // row_count - work * begin // row_count
     answers = [lists.get(query, []) for query in index._judged]
     hits = [
@@ -362,12 +372,16 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
         ]
         for rows, (first_item, numbers) in zip(answers, index._judged.values(), strict=True)
     ]
+    groups = [run.group_bounds(rows) if run.tied_count else [] for rows in answers]
+    bounds = [of_list[rank - 1] for of_list, found in zip(groups, hits, strict=True) if of_list for rank, _ in found]
     return {
         "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
         "retrieved": ints([len(rows) for rows in answers]),
         "hit_offsets": offsets_of([len(of_query) for of_query in hits]),
         "hit_rank": np.array([rank for of_query in hits for rank, _ in of_query], dtype=np.int32),
         "hit_item": np.array([item for of_query in hits for _, item in of_query], dtype=np.int32),
+        "hit_first": np.array([first for first, _ in bounds], dtype=np.int32),
+        "hit_last": np.array([last for _, last in bounds], dtype=np.int32),
         "scores": floats([run.compared[row] for rows in answers for row in rows if options.want_scores]),
         "rows": ints([run.where[row] for rows in answers for row in rows if options.want_rows]),
         "extra_ids": sorted(lists.keys() - index._judged.keys()),
@@ -387,9 +401,9 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
 def _inspect(
     run: _Run, rows: range, order: Sequence[int], query: tuple[int, bytes], judged: frozenset[bytes]
 ) -> dict[str, float]:
-    """What is remarkable about one list, under the names of the contract.
+    """Return the facts about one list under the names of the contract.
 
-    ``order`` holds its distinct documents, best first, not yet cut.
+    ``order`` holds its distinct documents, best first, before the cutoff.
     """
     shown = order[: run.options.depth or None]
     repeats = run.repeats(rows) if len(order) < len(rows) else []
@@ -404,7 +418,7 @@ def _inspect(
         "duplicates": len(repeats),
         "unranked": len(order) - len(ranks),
         "unjudged_at": next(iter(unjudged), -1),
-        "lowest_rank": min(ranks, default=math.nan),  # of 0 and -0 the first
+        "lowest_rank": min(ranks, default=math.nan),  # the first of 0 and -0
         "highest_rank": max(ranks, default=math.nan),
     }
     facts["duplicate_at"], facts["duplicate_of"] = next(iter(repeats), (-1, -1))
@@ -414,7 +428,7 @@ def _inspect(
 
 
 def _inspect_scores(run: _Run, by_score: list[int], ranks: list[float]) -> dict[str, float]:
-    """Ties, those in a float32 alone, ranks that contradict scores, and lists in reverse."""
+    """Return facts about ties, ties only in float32, ranks that conflict with scores, and reversed lists."""
     groups = [list(rows) for _, rows in groupby(by_score, key=run.score.__getitem__)]
     ties = [rows for rows in groups if len(rows) > 1]
     with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite
@@ -422,16 +436,16 @@ def _inspect_scores(run: _Run, by_score: list[int], ranks: list[float]) -> dict[
     pairs = groupby(zip(rounded, by_score, strict=True), key=lambda pair: pair[0])
     alike = [[row for _, row in group] for _, group in pairs]
     rounded_ties = [rows for rows in alike if run.score[rows[0]] != run.score[rows[-1]]]
-    told_apart = [pair for rows in rounded_ties for pair in pairwise(rows) if run.score[pair[0]] != run.score[pair[1]]]
+    unequal = [pair for rows in rounded_ties for pair in pairwise(rows) if run.score[pair[0]] != run.score[pair[1]]]
     conflicts: list[tuple[int, int]] = []
-    highest: int | None = None  # the row of the highest rank in the groups before
+    highest: int | None = None  # row of the highest rank in the previous groups
     for rows in groups:
         if highest is not None:
             conflicts += [(row, highest) for row in rows if run.rank[row] < run.rank[highest]]
         for row in rows:
             if not math.isnan(run.rank[row]) and (highest is None or run.rank[row] > run.rank[highest]):
                 highest = row
-    # In reverse each lower score stands further up, by the rank column or, if that says nothing, in the input.
+    # Reversed: each lower score is further up, by rank or, if ranks are missing or constant, in the input.
     ranks_tell = len(ranks) == len(by_score) and min(ranks, default=0.0) < max(ranks, default=0.0)
     places = [[run.rank[row] if ranks_tell else float(row) for row in rows] for rows in groups]
     is_reversed = len(places) > 1 and all(max(lower) < min(higher) for higher, lower in pairwise(places))
@@ -442,7 +456,7 @@ def _inspect_scores(run: _Run, by_score: list[int], ranks: list[float]) -> dict[
         "constant": int(len(groups) == 1 < len(by_score)),
         "reversed": int(is_reversed),
     }
-    examples = {"tied": [(rows[0], rows[1]) for rows in ties], "float32": told_apart, "conflict": conflicts}
+    examples = {"tied": [(rows[0], rows[1]) for rows in ties], "float32": unequal, "conflict": conflicts}
     for name, found in examples.items():
         places_of = [(run.where[one], run.where[other]) for one, other in found[:1]]
         facts[f"{name}_at"], facts[f"{name}_with"] = next(iter(places_of), (-1, -1))
@@ -450,7 +464,7 @@ def _inspect_scores(run: _Run, by_score: list[int], ranks: list[float]) -> dict[
 
 
 def _fact_columns(run: _Run, query_ids: list[bytes], facts: Sequence[dict[str, float]]) -> ListFacts:
-    """The facts of all lists, one array a fact; an empty list tells their names and types."""
+    """Return the facts of all lists, one array per fact, with names and types taken from an empty list."""
     of_nothing = _inspect(run, range(0), [], (-1, b""), frozenset())
     columns = {
         name: np.array([one[name] for one in facts], np.float64 if isinstance(value, float) else np.int64)
@@ -459,11 +473,11 @@ def _fact_columns(run: _Run, query_ids: list[bytes], facts: Sequence[dict[str, f
     return {"query_ids": query_ids, **columns}  # type: ignore[typeddict-item]
 
 
-_DRAWS = 1_000  # whose sums stay in the cache
+_DRAWS = 1_000  # sums of this many draws stay in the cache
 
 
 def flipped_sums(steps: Floats, flips: Bytes, threads: int) -> Floats:
-    """All sums there can be of eight queries are in a table, where their byte of flips finds the one wanted."""
+    """Look up the sum for every byte of flips in a table of all sums of eight queries."""
     queries, columns = steps.shape
     if 8 * flips.shape[1] < queries:
         raise ValueError("a query has no flips")
@@ -481,7 +495,7 @@ def flipped_sums(steps: Floats, flips: Bytes, threads: int) -> Floats:
 def count_extremes(
     sums: Floats, first: Ints, second: Ints, weight: Floats, edge: Floats, reach: Floats, threads: int
 ) -> tuple[Ints, Ints, Floats]:
-    """One pair after the other, because a row of draws stays in the processor's cache, and a matrix of all does not."""
+    """Process one pair at a time: a row of draws fits into the processor's cache, unlike the matrix of all."""
     columns = first, second, weight, edge, reach
     if len({column.size for column in columns}) > 1:
         raise ValueError("the columns differ in length")
@@ -501,7 +515,7 @@ def count_extremes(
 
 
 def random_keys(state: NDArray[np.uint64], keys: Keys) -> None:
-    """NumPy's own generator goes on from the state."""
+    """Continue NumPy's generator from the state."""
     if state.size != 4:
         raise ValueError("a state has four words")
     generator = np.random.SFC64(0)
@@ -513,7 +527,7 @@ def random_keys(state: NDArray[np.uint64], keys: Keys) -> None:
 
 
 def add_at_places(sums: Floats, values: Floats, keys: Keys) -> None:
-    """Zeros stand at the places beyond the last value."""
+    """Positions beyond the last value hold 0."""
     if not sums.shape == keys.shape == (len(keys), values.size):
         raise ValueError("the shapes differ")
     table = np.zeros(int(_place_bits(keys)) + 1)

@@ -1,6 +1,6 @@
-"""The readers of the pure-Python kernel: delimited and LETOR texts, ids from objects, and Arrow tables through pyarrow.
+"""Readers of the pure-Python core: delimited and LETOR texts, IDs from objects, and Arrow tables through pyarrow.
 
-``_core.pyi`` has the contract.
+The contract is in ``_core.pyi``.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FAULTS_KEPT = 10
 FIELD = re.compile(rb"[^ \t]+")
 
-# The contract's grammar, written so that no text can be split in two ways: a long field never makes it backtrack.
+# The contract's grammar without ambiguity, so that long fields never cause backtracking.
 _NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def number(text: bytes) -> float:
-    """The number that a field is: NaN when it is none, infinite when it is too large for a float64."""
+    """Return the number in a field: NaN if it is not a number, infinity if it is too large for a float64."""
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 
 
 def fault_of(value: float) -> int:
-    """What is wrong with a number as ``number`` reads it; 0 when nothing is."""
+    """Return the fault code of a number returned by ``number``; 0 if there is none."""
     if math.isfinite(value):
         return 0
     return NUMBER if math.isnan(value) else OVERFLOW
 
 
 def lines_of(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each line's offset, and its content without the line end. A byte order mark at the beginning is skipped."""
+    """Yield each line's offset and its content without the line end, after a byte order mark."""
     start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
     while start < len(text):
         feed = text.find(b"\n", start)
@@ -51,27 +51,27 @@ def lines_of(text: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def earliest(faults: Iterable[Fault]) -> list[Fault]:
-    """The faults that are kept."""
+    """Return the faults to keep."""
     return sorted(faults)[:FAULTS_KEPT]
 
 
 def ints(values: list[int]) -> Ints:
-    """A column of integers."""
+    """Return a column of integers."""
     return np.array(values, dtype=np.int64)
 
 
 def floats(values: list[float]) -> Floats:
-    """A column of floats."""
+    """Return a column of floats."""
     return np.array(values, dtype=np.float64)
 
 
 def as_bytes(data: bytes | bytearray) -> Bytes:
-    """Bytes as an array of their own."""
+    """Return a copy of bytes as an array."""
     return np.frombuffer(data, dtype=np.uint8).copy()
 
 
 def ids_at(data: Bytes, start: Ints, length: Ints) -> list[bytes]:
-    """The ids that spans of the data hold. Raises ValueError when one leaves it, where a slice would be cut short."""
+    """Return the IDs in spans of the data; raise ValueError for spans outside it, which a slice would truncate."""
     if len(start) != len(length) or np.any((start < 0) | (length < 0) | (start > data.size - length)):
         raise ValueError("the document spans do not lie within the data")
     text = data.tobytes()
@@ -79,7 +79,7 @@ def ids_at(data: Bytes, start: Ints, length: Ints) -> list[bytes]:
 
 
 def distinct(values: list[bytes]) -> tuple[list[bytes], Ints]:
-    """The distinct values in byte order, and for each value its position among them."""
+    """Return the distinct values in byte order, and the position of each value among them."""
     ids = sorted(set(values))
     position = {value: at for at, value in enumerate(ids)}
     return ids, ints([position[value] for value in values])
@@ -91,12 +91,12 @@ _LINE_END = re.compile(rb"\r?(?:\n|\Z)")
 
 class _Row(NamedTuple):
     start: int
-    fields: list[tuple[int, int, bool]]  # where each starts and ends without quotes, and whether it had any
-    misquoted: bool = False  # the field after these is a quoted one without a proper end
+    fields: list[tuple[int, int, bool]]  # start and end without quotes, and whether the field was quoted
+    misquoted: bool = False  # the next field is quoted without a proper end
 
 
 def _split_rows(text: bytes, start: int, separator: int) -> Iterator[_Row]:
-    """The rows from an offset on, without blank lines and comments; quoted fields may hold line feeds."""
+    """Yield the rows from an offset, without blank lines and comments; quoted fields may contain line feeds."""
     mark = bytes([separator]) if separator else b""
     blanks = b" \t".replace(mark, b"") if mark else b" \t"
     padding = re.compile(rb"[" + blanks + rb"]*")
@@ -204,19 +204,19 @@ def read_table(
 
 
 def _packed(value: object) -> bytes:
-    """The id that a value is; empty when it is none."""
+    """Return the ID for a value; empty if it is not an ID."""
     try:
         if isinstance(value, bytes):
             return bytes(value)
         if isinstance(value, str):
             return value.encode("utf-8", "surrogateescape")
         return b"" if isinstance(value, bool | np.bool_) else b"%d" % operator.index(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # no id; or no UTF-8, or more digits than Python writes
+    except (TypeError, ValueError):  # not an ID, not valid UTF-8, or more digits than Python writes
         return b""
 
 
 def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
-    """Ids as spans, and the position of the first value that is none."""
+    """Return IDs as spans, and the position of the first value that is not an ID."""
     ids = [_packed(value) for value in values]
     length = ints([len(each) for each in ids])
     first_fault = next((at for at, each in enumerate(ids) if not each), -1)
@@ -224,7 +224,7 @@ def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
 
 
 def pack_dicts(dicts: list[object]) -> tuple[Bytes, Ints, Ints, Floats, Ints, bool] | None:
-    """Plain dicts of ids and numbers as columns; None where one is not plain."""
+    """Return plain dicts of IDs and numbers as columns; None if one is not plain."""
     if not all(type(each) is dict for each in dicts):
         return None
     plain: list[dict[object, object]] = dicts  # type: ignore[assignment]
@@ -246,14 +246,14 @@ def pack_dicts(dicts: list[object]) -> tuple[Bytes, Ints, Ints, Floats, Ints, bo
 
 
 def _plain_id(key: object) -> bytes:
-    """The id that a key is; empty when it is none."""
+    """Return the ID for a key; empty if it is not an ID."""
     if isinstance(key, str):
         return key.encode()
     return _packed(key) if isinstance(key, bytes) or type(key) is int else b""
 
 
 def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints]:
-    """The distinct ids in byte order, and for every span its place among them."""
+    """Return the distinct IDs in byte order, and the position of every span's ID among them."""
     return distinct(ids_at(data, start, length))
 
 
@@ -264,7 +264,7 @@ _FEATURE = re.compile(rb"([0-9]{1,18}):(.*)", re.DOTALL)
 
 
 class _Line(NamedTuple):
-    """A faultless line. Spans count from the start of the text."""
+    """A valid line. Spans count from the start of the text."""
 
     start: int
     query: tuple[int, int]
@@ -303,8 +303,8 @@ def _read_line(start: int, content: bytes) -> _Line | Fault | None:
 
 
 def _documents(data: Bytes, text: bytes, lines: list[_Line], faults: list[Fault]) -> Spans:
-    """The documents of all lines. Where none has a name, ordinals stand in a place of their own; where others have one,
-    its lack is a fault."""
+    """Return the documents of all lines: ordinals in separate data if no line names one; if only some do, the others
+    are faults."""
     if any(line.document for line in lines) or not lines:
         faults += [(line.start, UNNAMED, 0) for line in lines if not line.document]
         named = [line.document or (0, 0) for line in lines]
@@ -347,7 +347,7 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
     }
 
 
-#: Arrow's format strings by how the names of pyarrow's types begin, as far as anybody asks for them.
+#: Arrow's format strings by the prefixes of pyarrow's type names, as far as they are needed.
 _FORMATS = {
     "decimal": "d:",
     "halffloat": "e",
@@ -372,7 +372,7 @@ _FORMATS = {
 
 
 class ArrowTable:
-    """The columns of an Arrow C stream; ImportError where there is no pyarrow."""
+    """The columns of an Arrow C stream; raises ImportError without pyarrow."""
 
     def __init__(self, capsule: object) -> None:
         import pyarrow
@@ -387,7 +387,7 @@ class ArrowTable:
         ]
 
     def _values(self, column: int) -> Any:
-        """The values without a dictionary, texts as bytes: they need not be UTF-8."""
+        """Return the values with dictionaries decoded, and texts as bytes, which need not be UTF-8."""
         import pyarrow
 
         kind = pyarrow.large_binary() if self._is_text(column) else self._kinds[column]
@@ -402,7 +402,6 @@ class ArrowTable:
         return self.formats[column].removeprefix("v") in ("u", "U", "z", "Z")
 
     def ids(self, column: int) -> tuple[Bytes, Ints, Ints, Ints]:
-        """Ids as spans, and the first rows that have none."""
         from pyarrow import types
 
         if not (self._is_text(column) or types.is_integer(self._kinds[column])):
@@ -411,13 +410,12 @@ class ArrowTable:
         return data, start, length, np.flatnonzero(length == 0)[:FAULTS_KEPT]
 
     def numbers(self, column: int) -> tuple[Floats, Ints]:
-        """Float64 values, NaN where there is none, and the first rows that have none."""
         from pyarrow import types
 
         is_number = (types.is_integer, types.is_floating, types.is_boolean)
         if not any(is_kind(self._kinds[column]) for is_kind in is_number):
             raise TypeError("not numbers")
         found = self._values(column)
-        with np.errstate(all="ignore"):  # a signalling NaN is a NaN like any other
+        with np.errstate(all="ignore"):  # signalling NaNs are treated like any other
             numbers = np.array(found.to_numpy(), np.float64)  # None becomes NaN
         return numbers, np.flatnonzero(found.is_null().to_numpy())[:FAULTS_KEPT]

@@ -1,1 +1,1 @@
-"""What can be shown, as data: pages of tables, charts and words, without any layout."""
+"""Pages of tables, charts and texts as data, without layout."""

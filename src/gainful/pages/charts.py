@@ -1,6 +1,6 @@
-"""Charts as data: values, names and scales, and what a chart says to a reader who cannot see it.
+"""Charts as data: values, names and scales, and descriptions for readers who cannot see them.
 
-A chart is declared here once; ``render`` draws it as text (lines and intervals) and with matplotlib (all of them).
+``render`` draws these charts as text (plots and intervals) and with matplotlib (all of them).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from zlib import crc32
 from gainful.frozen import dataclass, replace
 from gainful.notation import number_text
 
-#: What is drawn: a system in a colour of its own, the ideal in black, a guide (a threshold, a diagonal) thin and grey.
+#: Roles: systems have colours of their own, the ideal is black, guides (thresholds, diagonals) are thin and grey.
 Role: TypeAlias = Literal["system", "ideal", "guide"]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it shows, from where to where (None: as far as the data go), and at which places it has ticks.
+    """An axis: its label, its ends (None: the range of the data) and its ticks.
 
-    ``is_whole``: only whole numbers have a meaning on it, as ranks do, so that no tick is between two.
+    ``is_whole`` restricts ticks to whole numbers, as for ranks.
     """
 
     label: str
@@ -36,7 +36,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Band:
-    """How far a line may be off: an area between two lines, at places of its own."""
+    """The uncertainty of a line: an area between two lines, with x values of its own."""
 
     x: tuple[float, ...]
     low: tuple[float, ...]
@@ -56,9 +56,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """Single points that belong together; ``labels`` are empty, or one for every point (empty: none for this one).
+    """A group of points; ``labels`` is empty, or has one label per point (empty: none).
 
-    ``system`` is the one whose colour they have, if that is not their name.
+    ``system`` names the system whose colour they have, if it differs from their name.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Rule:
-    """A thin line across the chart, at ``x`` or at ``y``."""
+    """A thin line across the chart at ``x`` or ``y``."""
 
     label: str
     x: float | None = None
@@ -79,37 +79,36 @@ class Rule:
 
 
 class Chart:
-    """A chart with a title above and a caption below; its subclasses are the kinds of charts."""
+    """A chart with a title and a caption; subclasses are the kinds of charts."""
 
     title: str
     caption: str
 
     @property
     def full_caption(self) -> str:
-        """The caption with all that a reader needs to read the chart."""
+        """The caption with everything needed to read the chart."""
         return self.caption
 
     @property
     def systems(self) -> Iterator[str]:
-        """The names that have a colour of their own: those of systems or of groups of them."""
+        """The names with colours of their own: systems or groups of systems."""
         return iter(())
 
     def described(self) -> Iterator[str]:
-        """Sentences that say what the chart shows, for screen readers and where nothing can be drawn."""
+        """Yield sentences that describe the chart, for screen readers and for output without figures."""
         raise NotImplementedError
 
 
-#: More bands than these cover each other until none can be seen.
+#: Most bands that remain distinguishable.
 _MOST_BANDS = 6
 
 
 @dataclass(frozen=True)
 class Plot(Chart):
-    """Lines and points over two axes. A system has the same colour in all plots of a call, and by its name elsewhere.
+    """Lines and points over two axes. A system has the same colour in all plots of a call.
 
-    A line and points of one name belong together: the line, such as an outline, is thin, and a legend has the points.
-
-    ``is_square``: both axes are equally long, because they have the same unit.
+    A line and points with the same name belong together: the line (such as an outline) is thin, and the legend shows
+    the points. ``is_square`` makes both axes equally long, for equal units.
     """
 
     title: str
@@ -128,24 +127,24 @@ class Plot(Chart):
 
     @property
     def shared(self) -> frozenset[str]:
-        """The names that points and a line have, such as a group's and its outline's: they are one, and named once."""
+        """The names shared by points and a line, such as a group and its outline; legends show them once."""
         points = {points.name for points in self.points if points.name and points.x}
         return frozenset(points & {line.name for line in self.lines})
 
     @property
     def lines_alone(self) -> tuple[Line, ...]:
-        """The lines that no points stand for."""
+        """The lines whose names no points share."""
         return tuple(line for line in self.lines if line.name not in self.shared)
 
     @property
     def keyed(self) -> tuple[Line | Points, ...]:
-        """Everything that a legend names: lines without those that points stand for, then points."""
+        """The legend entries: lines (unless represented by points), then points."""
         shown: tuple[Line | Points, ...] = (*self.lines_alone, *self.points)
         return tuple(what for what in shown if what.name and what.x)
 
     @property
     def drawn_lines(self) -> tuple[Line, ...]:
-        """The lines as figures draw them: without bands, where there are too many."""
+        """The lines as drawn in figures: without bands if there are too many."""
         has_too_many = sum(line.band is not None for line in self.lines) > _MOST_BANDS
         return tuple(replace(line, band=None) for line in self.lines) if has_too_many else self.lines
 
@@ -153,7 +152,7 @@ class Plot(Chart):
     def full_caption(self) -> str:
         if self.drawn_lines is self.lines:
             return self.caption
-        without = "bands not drawn for so many runs"
+        without = "bands are omitted for this many runs"
         return f"{self.caption} ({without})" if self.caption else without
 
     @property
@@ -168,15 +167,15 @@ class Plot(Chart):
         yield from (f"{points.name}: {len(points.x)} points." for points in self.points if points.name)
 
 
-#: How many rows and columns of a map are described.
+#: Most rows and columns of a heat map that are described.
 _MOST_DESCRIBED = 20
 
 
 @dataclass(frozen=True)
 class HeatMap(Chart):
-    """Values of rows x columns as colours, with the text that stands in each cell (empty: none).
+    """Values of rows x columns as colours, with optional texts in the cells.
 
-    ``low`` and ``high`` are the ends of the colour scale; NaN is no value. ``outlined`` are cells (row, column) to be
+    ``low`` and ``high`` are the ends of the colour scale; NaN is a missing value. ``outlined`` cells (row, column) are
     emphasised.
     """
 
@@ -209,7 +208,7 @@ class HeatMap(Chart):
 
 
 class IntervalRow(NamedTuple):
-    """A name with a value, the ends of what surrounds it (infinite: no end), and a text beside it."""
+    """A name with a value, its interval (infinite: no end) and a text."""
 
     name: str
     value: float
@@ -220,7 +219,7 @@ class IntervalRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Intervals(Chart):
-    """Values with intervals below each other over one axis; ``side`` is what the texts beside them are."""
+    """Values with intervals over one axis, one per row; ``side`` is the heading of the texts."""
 
     title: str
     axis: Axis
@@ -230,7 +229,7 @@ class Intervals(Chart):
     caption: str = ""
 
     def scale(self, most: int) -> Scale:
-        """The axis over everything that has an end."""
+        """Return the axis over all finite values."""
         values = [value for row in self.rows for value in (row.value, row.low, row.high)]
         values += [rule.x for rule in self.rules if rule.x is not None]
         return Scale.of(self.axis, values, 0.03, most)
@@ -243,10 +242,10 @@ class Intervals(Chart):
 
 @dataclass(frozen=True)
 class CriticalDiagram(Chart):
-    """Names at their values on one axis, the best first, and bars over those that are not significantly different.
+    """Names at their values on one axis, best first, with bars over groups that do not differ significantly.
 
-    ``bars`` are the first and last place of each; ``critical`` is how far apart two have to be. ``is_falling``: high
-    values are the better ones, and stand on the right.
+    ``bars`` are the first and last index of each group; ``critical`` is the critical difference. ``is_falling``: high
+    values are better, and are on the right.
     """
 
     title: str
@@ -265,7 +264,7 @@ class CriticalDiagram(Chart):
 
 
 class Percentiles(NamedTuple):
-    """A group's 10, 25, 50, 75 and 90 per cent points, and how many values they are of."""
+    """A group's 10th, 25th, 50th, 75th and 90th percentiles, and its number of values."""
 
     name: str
     points: tuple[float, float, float, float, float]
@@ -274,7 +273,7 @@ class Percentiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Boxes(Chart):
-    """Groups of values side by side, each as a box from a quarter to three quarters with whiskers to 10 and 90%."""
+    """Groups of values, each as a box from 25% to 75% with whiskers to 10% and 90%."""
 
     title: str
     axis: Axis
@@ -283,33 +282,33 @@ class Boxes(Chart):
 
     @property
     def full_caption(self) -> str:
-        """The caption, and how boxes are to be read.
+        """The caption, with an explanation of the boxes.
 
         >>> Boxes("", Axis("ADM"), (), "Over 109 systems").full_caption
-        'Over 109 systems. Box: 25 to 75% of the values, the line in it: 50%, whiskers: 10 to 90%.'
+        'Over 109 systems. Box: 25% to 75% of the values; line: median; whiskers: 10% to 90%.'
         """
         own = self.caption + ("" if self.caption.endswith((".", "!", "?")) else ".") + " " if self.caption else ""
-        return own + "Box: 25 to 75% of the values, the line in it: 50%, whiskers: 10 to 90%."
+        return own + "Box: 25% to 75% of the values; line: median; whiskers: 10% to 90%."
 
     @property
     def systems(self) -> Iterator[str]:
         return (group.name for group in self.groups)
 
     def scale(self) -> Scale:
-        """The axis over all whiskers."""
+        """Return the axis over all whiskers."""
         return Scale.of(self.axis, [value for group in self.groups for value in group.points], 0.05)
 
     def described(self) -> Iterator[str]:
-        yield f"{self.axis.label}, the middle of each group."
+        yield f"{self.axis.label}, median of each group."
         yield from (f"{group.name}: {group.points[2]:.4g}." for group in self.groups)
 
 
-#: The most letters of a name in a chart; a table has all of them.
+#: Longest name in a chart; tables show names in full.
 LONGEST_NAME = 24
 
 
 def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
-    """Every system's number on a page, in the order in which they are first named: it decides the letter.
+    """Number the systems of a page in order of appearance; the number decides the letter.
 
     >>> x, lines = Axis("rank"), (Line("b", (), ()), Line("ideal", (), (), "ideal"))
     >>> system_numbers([Plot("", x, x, lines), Plot("", x, x, (Line("a", (), ()),))])
@@ -319,10 +318,10 @@ def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
 
 
 def hues(names: Iterable[str], count: int) -> dict[str, int]:
-    """A number for each name, whatever the order: modulo ``count`` it is the hue, which a name keeps wherever it can.
+    """Number names independently of their order; modulo ``count`` the number is the hue.
 
-    The name decides; of two that want the same hue the later one of the alphabet gets the next that is free. Beyond
-    ``count`` names hues come again, with higher numbers.
+    The name decides its hue; of two names with the same hue, the alphabetically later one gets the next free hue.
+    Beyond ``count`` names hues repeat, with higher numbers.
 
     >>> hues(["bm25", "dense"], 8) == hues(["dense", "bm25", "dense"], 8)
     True
@@ -342,12 +341,12 @@ def hues(names: Iterable[str], count: int) -> dict[str, int]:
 
 
 def hue_of(what: Line | Points) -> str:
-    """The name that decides the colour."""
+    """Return the name that decides the colour."""
     return (what.system if isinstance(what, Points) else "") or what.name
 
 
 def name_of(what: Line | Points) -> str:
-    """What a legend calls a line or points: a system that has the ideal's name is quoted.
+    """Return the legend name of a line or points; a system called like the ideal is quoted.
 
     >>> name_of(Line("ideal", (), ())), name_of(Line("ideal", (), (), "ideal"))
     ("'ideal'", 'ideal')
@@ -357,8 +356,8 @@ def name_of(what: Line | Points) -> str:
 
 
 def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...", among: Iterable[str] = ()) -> str:
-    """A long name without its middle, because names often differ at their ends. Those ``among`` which it stands remain
-    distinct: where the middle is all that differs, something else is left out, or less.
+    """Shorten a long name in the middle, because names often differ at their ends. Names ``among`` others stay
+    distinct: if they differ only in the middle, another part, or less, is left out.
 
     >>> shortened("a-very-long-name-of-a-system-v2", 16)
     'a-very-...tem-v2'
@@ -369,13 +368,12 @@ def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...", among: I
 
 
 def _without_part(name: str, length: int, end: int, dots: str) -> str:
-    """A name of at most some length, of which so much is its end."""
     return name if len(name) <= length else name[: length - len(dots) - end] + dots + name[len(name) - end :]
 
 
 @cache
 def _cut_for(names: tuple[str, ...], length: int, dots: int) -> tuple[int, int]:
-    """The length and the end with which names are shortened and distinct: as near as can be to half before the dots."""
+    """Return the length and end at which shortened names are distinct, as close to half as possible."""
     distinct = len(set(names))
     for longer in range(length, max(length, *map(len, names)) + 1):
         half = (longer - dots) // 2
@@ -393,7 +391,7 @@ Ticks = tuple[tuple[float, str], ...]
 
 
 class Scale(NamedTuple):
-    """An axis with everything settled."""
+    """An axis with its final ends and ticks."""
 
     low: float
     high: float
@@ -402,7 +400,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, axis: Axis, values: Iterable[float], margin: float = 0.0, most: int = 6) -> Scale:
-        """The axis for some values: ends that are not given lie where the values end, or by a margin beyond."""
+        """Fit an axis to values; missing ends are the ends of the data, plus a margin."""
         usable = [value for value in values if math.isfinite(value) and (value > 0 or not axis.is_log)]
         ends = _ends(axis, usable, margin)
         if axis.ticks:
@@ -412,7 +410,7 @@ class Scale(NamedTuple):
         return cls(*ends, axis.is_log, ticks)
 
     def place(self, value: float) -> float:
-        """Where a value stands: 0 at the lower end, 1 at the upper one; NaN for what a logarithm does not have.
+        """Return the position of a value: 0 at the lower end, 1 at the upper end; NaN if it has no logarithm.
 
         >>> Scale(1, 100, True, ()).place(10), Scale(0, 4, False, ()).place(1)
         (0.5, 0.25)
@@ -425,7 +423,7 @@ class Scale(NamedTuple):
 
 
 def scales_of(plot: Plot, most_x: int = 6, most_y: int = 6) -> tuple[Scale, Scale]:
-    """Both axes of a plot. Lines reach the ends of the horizontal axis; points and their outlines keep a distance."""
+    """Return both axes of a plot. Lines reach the ends of the x axis; points and their outlines keep a margin."""
     bands = [line.band for line in plot.lines if line.band]
     x = [*chain(*(what.x for what in (*plot.named, *bands))), *(rule.x for rule in plot.rules if rule.x is not None)]
     y = [*chain(*(what.y for what in plot.named)), *(rule.y for rule in plot.rules if rule.y is not None)]
@@ -441,7 +439,7 @@ def _ends(axis: Axis, values: list[float], margin: float) -> tuple[float, float]
         beyond = (high / low) ** margin
         low, high = low / beyond, high * beyond
     else:
-        # What is never negative is not shown as if it were.
+        # Do not extend the axis of nonnegative values below 0.
         beyond = margin * (high - low)
         low, high = (0.0 if 0 <= low <= 2 * beyond else low - beyond), high + beyond
     low, high = (low if axis.low is None else axis.low), (high if axis.high is None else axis.high)
@@ -453,11 +451,11 @@ def _ends(axis: Axis, values: list[float], margin: float) -> tuple[float, float]
 
 
 def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -> Ticks:
-    """At most so many round numbers between two, equally far apart; 1 begins what begins at 1, as ranks do.
+    """Return at most ``most`` evenly spaced round numbers between two; axes from 1, such as ranks, start at 1.
 
     >>> [text for _, text in nice_ticks(0, 1)], [text for _, text in nice_ticks(1, 100)]
     (['0.0', '0.2', '0.4', '0.6', '0.8', '1.0'], ['1', '20', '40', '60', '80', '100'])
-    >>> [text for _, text in nice_ticks(1, 7, is_whole=True)]  # the ranks of a short list are all there
+    >>> [text for _, text in nice_ticks(1, 7, is_whole=True)]  # short lists show all ranks
     ['1', '2', '3', '4', '5', '6', '7']
     """
     if is_whole and low == 1 and high - low < _SHORT:
@@ -482,7 +480,7 @@ def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -
 
 
 def log_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -> Ticks:
-    """Powers of ten between two numbers, with 2 and 5 times these if there is room; round numbers between close ones.
+    """Return powers of ten between two numbers, with 2 and 5 times these if they fit; else evenly spaced numbers.
 
     >>> [text for _, text in log_ticks(1, 1000)], [text for _, text in log_ticks(1, 30)]
     (['1', '10', '100', '1000'], ['1', '2', '5', '10', '20'])

@@ -13,22 +13,25 @@ from gainful.pages.charts import Chart
 
 _Drawn = TypeVar("_Drawn")
 
-#: One value of a table; None (or NaN) is a value that does not exist. Of what is so or not people see the yes alone.
+#: One value of a table; None (or NaN) is a value that does not exist. People see only the true ones of truth values.
 Cell: TypeAlias = str | bool | int | float | None
 Row: TypeAlias = tuple[Cell, ...]
 
-#: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
-#: column before it, where people see it in parentheses; ``marks`` (letters, daggers) too, raised in papers.
+#: Kinds of values: ``share`` is a fraction shown as a percentage; ``difference`` belongs to the column before it and is
+#: shown in parentheses; ``marks`` (letters, daggers) also belong to it, as superscripts in papers.
 Kind: TypeAlias = Literal["text", "number", "count", "share", "difference", "marks"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, what its values are, and how people want to see them.
+    """A table column: its name, the kind of its values, and their display.
 
-    ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
-    no value. ``for_machines`` is what only csv, jsonl and trec write, because people read it elsewhere on the page.
-    ``get`` takes the value from a record, of which :meth:`Table.of` makes a row. Numbers may be ``signed``.
+    Attributes:
+        places: Decimal places; by default 4, for percentages 1, for counts none.
+        none: The text for missing values.
+        for_machines: Only csv, jsonl and trec output has this column; people read its content elsewhere on the page.
+        get: Takes the value from a record, for :meth:`Table.of`.
+        signed: Whether numbers have a plus sign.
     """
 
     name: str
@@ -49,11 +52,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns. The leading text columns say what a row is about.
+    """Rows under named columns; leading text columns identify the row.
 
-    ``marked`` are the cells (row, column) to be emphasised, such as the best of a column; ``notes`` stand below. A note
-    that starts with ``* `` says what a mark means. People see the first ``most`` rows, machines have all of them.
-    ``for_people`` is what csv, jsonl and trec leave out, because machines have all of it elsewhere on the page.
+    Attributes:
+        notes: Lines below the table; ``* `` at the beginning stands for the mark.
+        marked: Cells (row, column) to emphasise, such as the best in each column.
+        most: Rows that people see; machines get all.
+        for_people: Omitted from csv, jsonl and trec output, which have the content elsewhere.
     """
 
     columns: tuple[Column, ...]
@@ -66,7 +71,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Iterable[Column], records: Iterable[object], **others: Any) -> Table:
-        """A row a record: each column takes its value, by default the attribute that is called like the column.
+        """Make one row per record; a column's value is by default the attribute of the same name.
 
         >>> class System(NamedTuple):
         ...     run: str
@@ -81,7 +86,7 @@ class Table:
 
     @property
     def labels(self) -> int:
-        """How many leading columns name the row: all texts before the first value; of texts only, one."""
+        """The number of leading columns that identify the row: all texts before the first value; one if all are."""
         texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1)
         return max(1, texts)
 
@@ -91,12 +96,11 @@ _NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±+])(\d*))?(?: ← ([\w.]+))?")
 
 
 def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
-    """The columns of a table as its head reads, with a bar between names, or one by one.
+    """Parse the columns of a table from its header, separated by bars, or given one by one.
 
-    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers, ``.12`` those with twelve places and
-    ``+4`` those with a sign, ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
-    ``← test.sizes.0`` is where a record has the value, if not in the attribute of that name: None where there is
-    nothing on the way.
+    The kind follows the name: ``#`` counts, ``.`` numbers, ``.12`` numbers with twelve places, ``+4`` signed numbers,
+    ``%`` shares, ``±1`` the difference belonging to the column before; otherwise texts. ``← test.sizes.0`` is the path
+    of the value in a record, if not the attribute of the same name; missing steps give None.
 
     >>> [(column.name, column.kind, column.places) for column in head("run | documents # ← n | AP .12")]
     [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]
@@ -104,7 +108,7 @@ def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = 
     columns = []
     for text in names.split(" | ") if isinstance(names, str) else names:
         found = _NAME_AND_KIND.fullmatch(text)
-        assert found is not None  # any text is a name
+        assert found is not None  # every text matches
         name, kind, places, path = found.groups()
         how = _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines
         get = partial(_at, path.split(".")) if path else None
@@ -119,8 +123,8 @@ def _at(path: Sequence[str], record: Any) -> Any:
 
 
 class ScoreLine(NamedTuple):
-    """One value of an evaluation, for machines. ``query`` is None for the aggregate; ``difference`` is to the baseline,
-    if there is one; ``measure`` is the measure's text, ``trec_name`` what trec_eval calls it."""
+    """A score for machines. ``query`` is None for aggregates; ``difference`` is from the baseline, if any;
+    ``trec_name`` is trec_eval's name of the measure."""
 
     run: str
     query: str | None
@@ -132,13 +136,13 @@ class ScoreLine(NamedTuple):
 
 
 class Heading(str):
-    """A paragraph that names all that comes below it, until the next one."""
+    """A heading of the paragraphs below it."""
 
     __slots__ = ()
 
 
 class Conventions(str):
-    """A note that says by which conventions numbers came about: in short, as people read it, and in ``whole``."""
+    """A note on the conventions behind numbers: short, for people, and in full (``whole``)."""
 
     __slots__ = ("whole",)
     whole: str
@@ -151,22 +155,24 @@ class Conventions(str):
 
 @dataclass(frozen=True)
 class Detail:
-    """Parts of a page that people see if they ask for details; machines always have them, and figures draw them."""
+    """Parts of a page shown to people only on request; machine formats and figures always include them."""
 
     parts: tuple[Table | Chart | str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """What a command shows: tables, charts and paragraphs in order, then notes (a signature, what a mark means).
+    """The output of a command: tables, charts and paragraphs in order, then notes (signature, meaning of marks).
 
-    A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it. A
-    :class:`Heading` opens a section.
-    ``header`` opens the JSON lines (what takes time to find is a function there), ``notes_for_machines`` are what they
-    have of the notes, if not all; ``command`` is the command's name. ``scores`` stand in the place of the first part
-    where a format has a line for every value, called by their ``unit``; ``keeps_places`` has every column keep a place
-    for its mark even where none is, so that columns never move. ``caption`` and ``label`` are what a paper calls its
-    (first) table, ``systems`` those that other figures of the same call have.
+    A paragraph may have several lines; lines indented by four spaces are verbatim, like formulas. A :class:`Heading`
+    opens a section. ``systems`` lists the systems of all figures of the call.
+
+    Attributes:
+        header: The beginning of JSON lines; functions are evaluated on demand.
+        notes_for_machines: The notes in JSON lines, if not all.
+        scores, unit: Replace the first part in formats with one line per value.
+        keeps_places: Whether columns without marks reserve space for them, so that columns never move.
+        caption, label: LaTeX caption and label of the first table.
 
     >>> page = Page("demo", ("Two runs.", Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None)))))
     >>> [table.rows for table in page.tables]
@@ -186,23 +192,22 @@ class Page:
     systems: tuple[str, ...] = ()
 
     def page(self) -> Page:
-        """Itself: what can be shown has a page."""
         return self
 
     @property
     def all_parts(self) -> Iterator[Table | Chart | str]:
-        """The parts, those of details in their place."""
+        """The parts, including those of details."""
         for part in self.parts:
             yield from part.parts if isinstance(part, Detail) else (part,)
 
     def detailed(self) -> Page:
-        """The page with details for all."""
+        """Return the page with its details shown."""
         return replace(self, parts=tuple(self.all_parts))
 
     def renamed(self, names: Mapping[str, str], used: set[str] | None = None) -> Page:
-        """The page with other names for measures, in columns, cells, sentences and charts.
+        """Rename measures in columns, cells, sentences and charts.
 
-        Conventions and systems keep their names. The names that were found are added to ``used``.
+        Conventions and systems keep their names. Names that were found are added to ``used``.
 
         >>> table = Table((Column("run"), Column("RR", "number")), (("a", 0.5),), "RR by run")
         >>> page = Page("demo", (table, "a has RR 0.5."), (Conventions("RR", "RR"),)).renamed({"RR": "MRR"})
@@ -242,8 +247,7 @@ class Page:
         return replace(self, parts=of(self.parts), notes=of(self.notes))
 
     def without_repeats(self) -> Page:
-        """The page with every note and caption where it stands first: people read it once. Tables that are to stand by
-        themselves, with a caption or a label, keep all."""
+        """Keep only the first of repeated notes and captions, unless tables are used alone, with a caption or label."""
         if self.caption is not None or self.label is not None:
             return self
         seen: set[str] = set()
@@ -262,22 +266,21 @@ class Page:
         return replace(self, parts=tuple(map(of, self.parts)), notes=first(self.notes))
 
     def with_whole_conventions(self) -> Page:
-        """The page with its conventions in full, as files have them."""
+        """Return the page with conventions in full, as in files."""
         return replace(self, notes=tuple(whole_note(note) for note in self.notes))
 
     @property
     def tables(self) -> Iterator[Table]:
-        """The tables, in order."""
         return (part for part in self.all_parts if isinstance(part, Table))
 
     @property
     def tables_for_machines(self) -> Iterator[Table]:
-        """The tables without those that are for people only."""
+        """The tables that are not for people only."""
         return (table for table in self.tables if not table.for_people)
 
     @property
     def titled_tables(self) -> Iterator[tuple[str, Table]]:
-        """The tables for machines with their titles, after the heading that they stand under."""
+        """The tables for machines with their titles, prefixed with their heading."""
         heading = ""
         for part in self.all_parts:
             if isinstance(part, Heading):
@@ -287,14 +290,13 @@ class Page:
 
     @property
     def charts(self) -> Iterator[Chart]:
-        """The charts, in order."""
         return (part for part in self.all_parts if isinstance(part, Chart))
 
     def drawn(
         self, paragraph: Callable[[str], _Drawn], table: Callable[[Table], _Drawn], chart: Callable[[Chart], _Drawn]
     ) -> list[_Drawn]:
-        """What people see of each part, drawn as what it is: no details, no tables that are for machines only, and no
-        charts that a format does not draw."""
+        """Draw each part that people see: no details, no tables for machines only, and no charts that a format cannot
+        draw."""
         drawn: list[_Drawn] = []
         for part in self.parts:
             if isinstance(part, str):
@@ -307,7 +309,7 @@ class Page:
 
 
 def whole_note(note: str) -> str:
-    """A note as files have it."""
+    """Return a note as written to files."""
     return Conventions(note.whole, note.whole) if isinstance(note, Conventions) else note
 
 
@@ -315,12 +317,12 @@ class HasPage(Protocol):
     """An object with a page."""
 
     def page(self) -> Page:
-        """The data that formats draw."""
+        """Return the page that formats draw."""
         ...
 
 
 class RowsOnDemand(Sequence[Row]):
-    """Rows that are made when they are read: there may be very many, and most formats need none of them."""
+    """Rows computed when they are read, because there may be very many and most formats do not need them."""
 
     def __init__(self, count: int, make: Callable[[], Iterable[Row]]) -> None:
         self._count, self._make = count, make

@@ -1,4 +1,4 @@
-"""Pages to text, tables, LaTeX, HTML and figures. A renderer draws what a page has; it computes nothing."""
+"""Pages as text, tables, LaTeX, HTML and figures. Renderers draw pages; they compute nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """An output format: the function that writes it, loaded when it is asked for, and how its files end."""
+    """An output format: the function that writes it (loaded on demand) and the extension of its files."""
 
     writer: str
     ending: str
@@ -41,31 +41,31 @@ FORMATS = {
     "html": Format("markup.write_html", ".html"),
 }
 
-#: The format that a file's ending asks for.
+#: Formats by file extension.
 ENDINGS = {found.ending: name for name, found in FORMATS.items()}
 
 
 def write(content: HasPage, format_: str, out: TextIO) -> None:
-    """Writes a page, or what has one, in one of the formats."""
+    """Write a page, or an object with a page, in a format."""
     chosen = FORMATS[choose(format_, FORMATS, "format")]
     module, _, function = chosen.writer.partition(".")
     write_page = getattr(importlib.import_module(f"gainful.render.{module}"), function)
     page = content.page() if chosen.is_for_machines else content.page().without_repeats()
-    if format_ == "table" or not out.isatty():  # a table escapes what it shows, wherever it goes
+    if format_ == "table" or not out.isatty():  # tables always escape their texts
         write_page(page, out)
     else:
         out.write(for_terminal(text(content, format_)))
 
 
 def text(content: HasPage, format_: str = "table") -> str:
-    """A page, or what has one, as a text in one of the formats."""
+    """Return a page, or an object with a page, as text in a format."""
     out = StringIO()
     write(content, format_, out)
     return out.getvalue()
 
 
 def save(content: HasPage, path: str | os.PathLike[str], format_: str | None = None) -> None:
-    """Writes a file, whole or not at all; without a format its ending decides, and .svg, .png, .pdf are figures."""
+    """Write a file atomically; by default its extension sets the format, and .svg, .png and .pdf are figures."""
     from gainful.io.atomic import atomic_output
     from gainful.render import figure
 
@@ -78,7 +78,7 @@ def save(content: HasPage, path: str | os.PathLike[str], format_: str | None = N
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """The format that a file's name asks for; compression does not count.
+    """Return the format for a file name, ignoring compression.
 
     >>> format_of("results.csv"), format_of("table.TEX.gz")
     ('csv', 'latex')
@@ -88,9 +88,9 @@ def format_of(path: str | os.PathLike[str]) -> str:
     if ending not in ENDINGS:
         raise UsageError(
             f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found '{ending}'",
-            f"commands that draw figures have --figure {name} (`gainful curves`, `gainful compare`, ...; papers: --out)"
+            f"use --figure {name} for figures (`gainful curves`, `gainful compare`, ...; papers: --out)"
             if ending in (".svg", ".png", ".pdf")
-            else f"or say the format: {' | '.join(FORMATS)}",
+            else f"or set the format: {' | '.join(FORMATS)}",
         )
     return ENDINGS[ending]
 
@@ -99,11 +99,11 @@ class Framed:
     """A result that converts to data frames (needs gainful[frames]). Subclasses implement ``frame_columns``."""
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
-        """The columns of the table of that title, or of the main one."""
+        """Return the columns of the table with a title, or of the main table."""
         raise NotImplementedError
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
-        """The main table, or the one of that title, as a frame of pandas; NaN where there is no value."""
+        """Return the main table, or the one with a title, as a pandas frame; NaN if there is no value."""
         from gainful.render.cells import frame_library
 
         library = frame_library("pandas")
@@ -121,7 +121,7 @@ class Framed:
         return frame
 
     def to_polars(self, table: str | None = None) -> polars.DataFrame:
-        """The main table, or the one of that title, as a frame of polars; null where there is no value."""
+        """Return the main table, or the one with a title, as a polars frame; null if there is no value."""
         from gainful.render.cells import frame_library
 
         library, columns = frame_library("polars"), self.frame_columns(table)
@@ -131,7 +131,7 @@ class Framed:
         return frame
 
     def to_arrow(self, table: str | None = None) -> pyarrow.Table:
-        """The main table, or the one of that title, as a table of Arrow; null where there is no value."""
+        """Return the main table, or the one with a title, as an Arrow table; null if there is no value."""
         from gainful.render.cells import frame_library
 
         library, columns = frame_library("pyarrow"), self.frame_columns(table)
@@ -141,7 +141,7 @@ class Framed:
         return found
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For every library that takes Arrow data, such as duckdb and polars."""
+        """Return an Arrow stream, for libraries that read Arrow data, such as duckdb and polars."""
         stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
         return stream
 
@@ -150,30 +150,30 @@ class Showable(Framed):
     """A result that can be shown in every format and as data frames. Subclasses implement ``page``."""
 
     def page(self) -> data.Page:
-        """The data that the formats draw."""
+        """Return the page that the formats draw."""
         raise NotImplementedError
 
-    def text(self, format: str = "table", *, detail: bool = False) -> str:  # noqa: A002 - the word that users know
-        """The text in one of the formats (table, csv, markdown, ...), with details or without."""
+    def text(self, format: str = "table", *, detail: bool = False) -> str:  # noqa: A002 - the name that users expect
+        """Return the text in a format (table, csv, markdown, ...), optionally with details."""
         return text(self.page().detailed() if detail else self, format)
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
-        """Writes a file, whole or not at all; without a format its ending (.csv, .md, .tex, ...) decides.
+        """Write a file atomically; by default its extension (.csv, .md, .tex, ...) sets the format.
 
-        .svg, .png and .pdf are figures of the charts.
+        Extensions .svg, .png and .pdf save figures of the charts.
         """
         save(self, path, format)
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
-        """The columns of the table of that title, or of the main one, with what machines get of it."""
+        """Return the machine-readable columns of the table with a title, or of the main table."""
         from gainful.render.cells import columns_of
 
         return columns_of(self.page(), table)
 
     def figure(self, size: Size | None = None, *, title: bool = True, signature: bool = True) -> Figure:
-        """The charts as a figure of matplotlib: ``size`` is 1 or 2 columns of a paper, or "slide"; needs gainful[plot].
+        """Return the charts as a matplotlib figure (needs gainful[plot]).
 
-        ``title`` and ``signature`` say whether it has what a paper's caption may have instead.
+        ``size`` is 1 or 2 columns of a paper, or "slide". Without ``title`` and ``signature`` a caption can give them.
         """
         from gainful.render.figure import draw, for_caption
 
@@ -189,7 +189,7 @@ class Showable(Framed):
 
 
 class Page(data.Page, Showable):
-    """A page that shows itself, as what it is the page of does.
+    """A page that shows itself.
 
     >>> column, table = data.Column("AP", "number", 2), data.Table
     >>> print(Page("demo", (table((data.Column("run"), column), (("a", 0.5), ("b", None))),)))

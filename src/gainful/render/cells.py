@@ -1,7 +1,4 @@
-"""The values of tables: as people read them (texts, differences behind their values), or exact for machines.
-
-Exact ones also as data frames of pandas, polars and Arrow, each column with the type that its values have.
-"""
+"""The values of tables: formatted for people, or exact for machines, also as pandas, polars and Arrow frames."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from gainful.pages.page import Cell, Column, Conventions, Page, Table
 
 
 class Shown(NamedTuple):
-    """One cell: its text, whether it is emphasised, and the text of a difference and of marks (empty for none)."""
+    """A cell: its text, whether it is emphasised, and the texts of its difference and marks (may be empty)."""
 
     text: str
     is_marked: bool
@@ -25,7 +22,7 @@ class Shown(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A column that stands on its own, with its place in the table, and its differences or marks, which follow it."""
+    """A column with its index, and the differences or marks that follow it."""
 
     column: Column
     place: int
@@ -38,7 +35,7 @@ class Group(NamedTuple):
 
 
 def groups(table: Table) -> list[Group]:
-    """The columns of a table that people see, each with its differences."""
+    """Return the visible columns of a table, each with its differences."""
     found = []
     for i, column in enumerate(table.columns):
         after = table.columns[i + 1] if i + 1 < len(table.columns) else Column("")
@@ -48,7 +45,7 @@ def groups(table: Table) -> list[Group]:
 
 
 def shown_rows(table: Table, columns: list[Group]) -> list[tuple[Shown, ...]]:
-    """The cells of a table as texts, row by row, as many as people want to see."""
+    """Return the visible cells of a table as texts, row by row."""
     by_column = list(zip(*table.rows[: table.most], strict=True))
     return list(zip(*(_shown_column(table, group, by_column) for group in columns), strict=True)) if by_column else []
 
@@ -56,7 +53,7 @@ def shown_rows(table: Table, columns: list[Group]) -> list[tuple[Shown, ...]]:
 def _shown_column(table: Table, group: Group, by_column: Sequence[Sequence[Cell]]) -> list[Shown]:
     column, place, difference, has_marks = group
     cells, marked = by_column[place], {row for row, marked_place in table.marked if marked_place == place}
-    if column.kind == "number":  # most cells of long tables
+    if column.kind == "number":  # the most frequent kind in long tables
         form = f"{'+' if column.signed else ''}.{column.decimals}f"
         texts = [
             format(cell, form) if type(cell) is float and not isnan(cell) else shown(cell, column) for cell in cells
@@ -73,7 +70,7 @@ def _shown_column(table: Table, group: Group, by_column: Sequence[Sequence[Cell]
 
 
 def shown(cell: Cell, column: Column) -> str:
-    """A value as people read it.
+    """Format a value for people.
 
     >>> shown(0.73, Column("agree", "share")), shown(2 / 3, Column("AP", "number", 2)), shown(None, Column("AP"))
     ('73.0%', '0.67', '-')
@@ -93,7 +90,7 @@ def shown(cell: Cell, column: Column) -> str:
 
 
 def exact(cell: Cell, column: Column) -> Cell:
-    """A value for machines: a text, a truth value, a float, an int where it counts something, or None.
+    """Convert a value for machines: a text, bool, float, int for counts, or None.
 
     >>> exact(0.73, Column("agree", "share")), exact(3.0, Column("documents", "count")), exact(3, Column("query"))
     (0.73, 3, '3')
@@ -110,39 +107,39 @@ def exact(cell: Cell, column: Column) -> Cell:
 
 
 def present(cell: Cell) -> Cell:
-    """The value, or None where there is none: NaN is none."""
+    """Return the value, or None for NaN."""
     return None if cell != cell else cell  # noqa: PLR0124 - NaN is not equal to itself
 
 
 def plain(text: str) -> str:
-    """A text or an id in one line, what cannot be printed escaped."""
+    """Return a text or ID on one line, with unprintable characters escaped."""
     return text if text.isascii() and text.isprintable() else printable(text, ENDLESS).replace("\t", " ")
 
 
 class Paragraph(NamedTuple):
-    """The lines of a paragraph; ``is_verbatim`` if all are indented by four, as formulas are."""
+    """The lines of a paragraph; ``is_verbatim`` if all are indented by four, like formulas."""
 
     lines: list[str]
     is_verbatim: bool
 
     @classmethod
     def of(cls, text: str) -> Paragraph:
-        """The lines of a text, each printable."""
+        """Split a text into printable lines."""
         lines = [plain(line.rstrip()) for line in text.strip("\n").split("\n")]
         return cls(lines, all(line.startswith("    ") or not line for line in lines) and any(lines))
 
 
 def explained(note: str, emphasis: str) -> str:
-    """A note in which the mark is called what it is in a format.
+    """Name the mark of a note as a format shows it.
 
-    >>> explained("* best of its column", "bold")
-    'bold: best of its column'
+    >>> explained("* best in column", "bold")
+    'bold: best in column'
     """
     return f"{emphasis}: {note[2:]}" if note.startswith("* ") else note
 
 
 def as_code(note: str) -> list[tuple[str, bool]]:
-    """The pieces of a note, each with whether it is better set as code: short conventions are, and whole signatures.
+    """Split a note into pieces, with whether each is set as code: short conventions and full signatures are.
 
     >>> as_code("bm25: order:score|ties:input")
     [('bm25:', False), ('order:score|ties:input', True)]
@@ -151,19 +148,19 @@ def as_code(note: str) -> list[tuple[str, bool]]:
 
 
 def is_code(word: str) -> bool:
-    """Whether a word of a note is better set as code: signatures are."""
+    """Whether a word of a note is set as code, as signatures are."""
     return "|" in word and ":" in word
 
 
 class FrameColumn(NamedTuple):
-    """Values of one type, ``str``, ``bool``, ``int`` or ``float``; None where there is none."""
+    """Values of one type: ``str``, ``bool``, ``int`` or ``float``; None if missing."""
 
     type: type
     values: Sequence[Cell]
 
     @classmethod
     def of(cls, cells: Iterable[Cell], column: Column) -> FrameColumn:
-        """What a table's column has for machines: texts, truth values, whole numbers if all are, or numbers."""
+        """Convert cells for machines: texts, bools, integers if all are whole, or floats."""
         values = [exact(cell, column) for cell in cells]
         types = {type(value) for value in values if value is not None}
         if types == {bool}:
@@ -176,16 +173,16 @@ class FrameColumn(NamedTuple):
 
 
 def columns_of(page: Page, name: str | None) -> dict[str, FrameColumn]:
-    """The columns of the table of a page that has a title, or of its main one."""
+    """Return the columns of the table with a title, or of a page's main table."""
     table = _chosen(list(page.titled_tables), name)
     cells = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.columns)
     return {column.name: FrameColumn.of(each, column) for column, each in zip(table.columns, cells, strict=True)}
 
 
 def _chosen(tables: Sequence[tuple[str, Table]], name: str | None) -> Table:
-    """The table of that title; without one the first that is made for machines, or the first of all."""
+    """Return the table with a title; by default the first one made for machines, or the first of all."""
     if not tables:
-        raise UsageError("a frame: expected something with a table, found none")
+        raise UsageError("a frame needs a result with a table")
     if name is None:
         whole = (table for _, table in tables if all(column.for_machines for column in table.columns))
         return next(whole, tables[0][1])
@@ -194,13 +191,13 @@ def _chosen(tables: Sequence[tuple[str, Table]], name: str | None) -> Table:
             return table
     titles = [title for title, _ in tables]
     listed = " | ".join(filter(None, titles)) or "one without a title"
-    raise UsageError(f"table: no table is called '{printable(name)}'; there are: {listed}", nearest(name, titles))
+    raise UsageError(f"table: no table '{printable(name)}'; tables are: {listed}", nearest(name, titles))
 
 
 def stacked(parts: Sequence[Mapping[str, FrameColumn]]) -> dict[str, FrameColumn]:
-    """The rows of several frames of the same columns, one below the other; a number is whole if all are."""
+    """Concatenate frames with the same columns; a number column is integer if all parts are."""
     if not parts:
-        raise UsageError("a frame: expected at least one evaluation, found none")
+        raise UsageError("a frame needs at least one evaluation")
     made = {}
     for name in parts[0]:
         kinds = {part[name].type for part in parts}
@@ -210,12 +207,12 @@ def stacked(parts: Sequence[Mapping[str, FrameColumn]]) -> dict[str, FrameColumn
 
 
 def readable(identifier: str) -> str:
-    """Frames hold UTF-8: bytes that are not are written ``\\xff``."""
+    """Escape the bytes of an ID that are not UTF-8 as ``\\xff``, because frames hold UTF-8."""
     return bytes_of_id(identifier).decode("utf-8", "backslashreplace")
 
 
 def frame_library(name: str) -> Any:
-    """pandas, polars or pyarrow; a hint says how to install it."""
+    """Import pandas, polars or pyarrow; raise MissingExtraError with a hint if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Plots and intervals as text: plain characters, the same for the same data. Other charts are tables or figures."""
+"""Plots and intervals as plain text, reproducible for the same data. Other charts appear as tables or figures."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ from gainful.pages.charts import (
 )
 from gainful.render.cells import plain
 
-#: The most that a plot is wide and high, that the rows of other charts and any line are wide, the longest name, and
-#: what is left of a row beside long names; in signs.
+#: Limits in characters: plot width and height; rows of other charts, lines, names; the rest of a row with long names.
 WIDTH, HEIGHT = 72, 16
 _WIDTH, _WIDEST, _LONGEST_NAME, _NARROWEST = 56, 100, 40, 16
 
 
 def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
-    """A line a row: ``|--o--|``, or an arrow where an end is out of sight; the axis is below."""
+    """Yield one line per row, ``|--o--|`` or arrows for ends out of sight, with the axis below."""
     yield from _wrapped(chart.title, width)
-    # No name takes more than a third of the line.
+    # Names take at most a third of the line.
     names = _short_names((row.name for row in chart.rows), min(LONGEST_NAME, width * 3 // 10))
     margin = max(map(len, names), default=0)
     beside = max(len(plain(text)) for text in (chart.side, *(row.text for row in chart.rows)))
@@ -78,14 +77,14 @@ def _wrapped(text: str, width: int) -> list[str]:
     return wrap(plain(text), width, break_long_words=False, break_on_hyphens=False)
 
 
-#: Systems are letters, A first; the ideal and guides have signs of their own; groups of points have these.
+#: Systems are letters, from A; the ideal, guides and groups of points have signs of their own.
 _IDEAL, _GUIDE = "*", "."
 _LETTERS = ascii_uppercase + ascii_lowercase
 _POINTS = "o^v#x+%@"
 
 
 def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None, width: int = _WIDEST) -> list[str]:
-    """A plot or intervals as lines of text, of other charts none; ``numbers`` are those of the page's systems."""
+    """Return a plot or intervals as text lines (none for other charts); ``numbers`` are those of the page's systems."""
     if isinstance(chart, Plot):
         lines = _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers, width)
     elif isinstance(chart, Intervals):
@@ -99,7 +98,7 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[s
     x, y = scales_of(plot, most_x=8, most_y=6)
     width = min(WIDTH - 16 if plot.is_square else WIDTH, room - 2 - max((len(text) for _, text in y.ticks), default=0))
     height = width // 2 if plot.is_square else HEIGHT
-    # The signs at each column and row from the lower left: rules below all else; points hide lines.
+    # The signs by column and row, from the lower left: rules are below everything else; points hide lines.
     ground: dict[tuple[int, int], str] = {}
     lines: dict[tuple[int, int], list[str]] = defaultdict(list)
     points: dict[tuple[int | None, int | None], list[str]] = defaultdict(list)
@@ -123,14 +122,14 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[s
     for row in reversed(range(height)):
         signs = ""
         for column in range(width):
-            # Where lines share a place, their signs take turns.
+            # Lines that share cells alternate their signs.
             here = list(dict.fromkeys(points[column, row] or lines[column, row]))
             signs += here[column % len(here)] if here else ground.get((column, row), " ")
         yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
     at = [(_cell(x, value, width) or 0, text) for value, text in x.ticks]
     ticks = {place for place, _ in at}
     yield " " * margin + " +" + "".join("+" if i in ticks else "-" for i in range(width))
-    # Every tick's number below it; one for which there is no room is left out.
+    # Tick labels that do not fit are left out.
     below = ""
     for middle, text in at:
         start = min(max(0, middle - (len(text) - 1) // 2), room - margin - 2 - len(text))
@@ -152,7 +151,7 @@ def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
 
 
 def _cell(scale: Scale, value: float | None, cells: int) -> int | None:
-    """The place of a value among so many, None if it is out of sight."""
+    """Return the index of a value's cell; None if it is out of sight."""
     place = math.nan if value is None else scale.place(value)
     if math.isnan(place) or not -1e-9 <= place <= 1 + 1e-9:
         return None
@@ -160,7 +159,7 @@ def _cell(scale: Scale, value: float | None, cells: int) -> int | None:
 
 
 def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple[int, int]]:
-    """The places that a line goes through, column by column, with the way up or down in steep parts."""
+    """Yield the cells of a line, column by column, with the vertical cells of steep parts."""
     for is_there, stretch in groupby(places, lambda place: math.isfinite(place[0]) and math.isfinite(place[1])):
         if not is_there:
             continue
@@ -178,7 +177,7 @@ def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple
 
 
 def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
-    """What every sign stands for, as many beside each other as there is room for."""
+    """Yield the legend, with as many entries per line as fit."""
     names = _short_names(map(name_of, plot.keyed), _LONGEST_NAME)
     entries = [(_sign(what, numbers), name) for what, name in zip(plot.keyed, names, strict=True)]
     rules = [

@@ -1,7 +1,7 @@
-"""Charts as figures: SVG, PNG and PDF through matplotlib, the same bytes for the same data; and as SVG within HTML.
+"""Charts as figures: SVG, PNG and PDF through matplotlib, reproducible to the byte, and SVG inside HTML.
 
-In HTML a chart is what matplotlib draws, without styles, scripts and backgrounds, so that any page may hold it and its
-colours follow dark and light. Without matplotlib a chart is described in sentences; tables have the numbers.
+In HTML a chart is matplotlib's drawing without styles, scripts and backgrounds, so that any page can contain it and its
+colours follow light and dark modes. Without matplotlib a sentence describes the chart; tables contain the numbers.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-#: How the files of figures end, and what each says of itself. Nothing says when: the same data have the same bytes.
+#: File extensions with matplotlib's metadata. No dates, so that the same data give the same bytes.
 ENDINGS: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None, "Creator": f"gainful {__version__}"},
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": f"gainful {__version__}"},
 }
 
-#: How each kind of chart is drawn.
+#: The drawing class of each kind of chart.
 DRAWINGS: dict[type[Chart], Callable[[Figure, Any, Looks], Drawing[Any]]] = {
     Plot: PlotDrawing,
     HeatMap: HeatMapDrawing,
@@ -58,8 +58,8 @@ DRAWINGS: dict[type[Chart], Callable[[Figure, Any, Looks], Drawing[Any]]] = {
 }
 
 _DOTS_PER_INCH = 300
-#: A slide is 16:9 and so many dots wide. It is drawn small, because what is drawn on it then is large: the first of
-#: these widths (in inches) that it fits into, with the last of these heights of axes, in widths of a panel.
+#: Slides are 16:9 with this width in dots. To make the content large they are drawn small: at the first of these widths
+#: (in inches) that fits, with the last of these axis heights (as shares of the panel width).
 _SLIDE_DOTS, _ASPECTS = 1920, (0.33, 0.45, 0.6, 0.8)
 _SLIDE_WIDTHS = (4.8, 5.4, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0, 20.0)
 _MARGIN, _BETWEEN = 0.05, 0.2
@@ -67,22 +67,22 @@ _MARGIN, _BETWEEN = 0.05, 0.2
 #: Panels whose ends differ by less (in inches) end a row together.
 _SAME_ROW = 0.8
 
-#: More charts than these stand three in a row, if they can, and so do more than some of points that have no labels;
-#: and the most that a figure has, by its columns.
+#: More charts than the first number are drawn three per row if possible; the second applies to unlabelled scatter plots
+#: and slides. Limits per figure, by number of columns.
 _MANY_CHARTS, _MANY_CLOUDS = 6, 4
 _MOST_CHARTS = {1: 8, 2: 24}
 
-#: From so many entries on a legend has two columns, even if names get shorter; and how short they may get.
+#: Number of entries from which legends have two columns, even if names get shorter; and the shortest such names.
 _MANY_ENTRIES, _SHORTEST = 5, 10
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
-    """How a file's name ends, in small letters."""
+    """Return the extension of a file name in lower case."""
     return os.path.splitext(os.fspath(path))[1].lower()
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Refuses a file that no figure can be drawn into, and says what is missing if matplotlib is."""
+    """Raise UsageError unless a figure can be saved under a name, and MissingExtraError without matplotlib."""
     ending = ending_of(path)
     if ending not in ENDINGS:
         raise UsageError(f"{os.fspath(path)}: expected a figure that ends in {', '.join(ENDINGS)}, found '{ending}'")
@@ -95,16 +95,16 @@ def _require_matplotlib() -> None:
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is there."""
+    """Whether matplotlib is installed."""
     try:
-        import matplotlib.figure  # noqa: F401 - whether it is there
+        import matplotlib.figure  # noqa: F401 - only tests the import
     except ImportError:
         return False
     return True
 
 
 def save(page: Page, path: str | os.PathLike[str], size: style.Size | None = None) -> None:
-    """Draws the charts of a page into a file, whole or not at all; its ending (.svg, .png, .pdf) decides how."""
+    """Save the charts of a page to a file atomically; the extension (.svg, .png, .pdf) sets the format."""
     check_path(path)
     from gainful.io.atomic import write_bytes
 
@@ -112,7 +112,7 @@ def save(page: Page, path: str | os.PathLike[str], size: style.Size | None = Non
 
 
 def figure_bytes(page: Page, ending: str, size: style.Size | None = None) -> bytes:
-    """The content of a figure's file: the same for the same page and version of matplotlib."""
+    """Return the content of a figure file, identical for the same page and matplotlib version."""
     figure, out = draw(page, size), BytesIO()
     dots = _SLIDE_DOTS / figure.get_size_inches()[0] if size == "slide" else _DOTS_PER_INCH
     with style.settings():
@@ -121,31 +121,31 @@ def figure_bytes(page: Page, ending: str, size: style.Size | None = None) -> byt
 
 
 def for_caption(page: Page, *, title: bool = False, signature: bool = False) -> Page:
-    """The charts of a page without their titles and without its signature, which a paper's caption has."""
+    """Remove titles and the signature from a page's charts, for figures whose caption gives them."""
     charts = tuple(page.charts) if title else tuple(replace(chart, title="") for chart in page.charts)  # type: ignore[type-var]
     return replace(page, parts=charts, notes=page.notes if signature else ())
 
 
 def draw(page: Page, size: style.Size | None = None) -> Figure:
-    """The charts of a page as a figure of matplotlib, one panel each: one or two columns of a paper wide, or a slide.
+    """Draw the charts of a page as a matplotlib figure with one panel each, one or two paper columns wide, or a slide.
 
-    Without ``size`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
-    of lines if they fit there, otherwise in a legend below; captions and the page's signature come below the charts.
+    By default a single chart has one column, unless it needs more space, and several have two. Names are next to the
+    ends of lines if they fit, otherwise in a legend below; captions and the page's signature are below the charts.
     """
     charts = tuple(page.charts)
     if not charts:
-        raise UsageError(f"{page.command}: expected at least one chart to draw, found none")
+        raise UsageError(f"{page.command}: nothing to draw: the result has no charts")
     if size not in (None, 1, 2, "slide"):
         raise UsageError(f"size: expected 1 or 2 columns of a paper, or slide, found {size}")
     most = _MOST_CHARTS[1 if size == 1 else 2]
     if len(charts) > most:
         raise UsageError(
-            f"{page.command}: expected at most {most} charts in a figure"
-            + (f" of one column, found {len(charts)}" if size == 1 else f", found {len(charts)}"),
+            f"{page.command}: {len(charts)} charts do not fit into a figure{' of one column' if size == 1 else ''}, "
+            f"which holds {most} at most",
             "choose fewer queries (--query), runs or measures, or draw several figures",
         )
     _require_matplotlib()
-    # The notes that say by which conventions numbers came about; others are about tables.
+    # Keep the notes on conventions; other notes are about tables.
     signatures = [note for note in page.notes if any(code for _, code in as_code(note))]
     looks = Looks.of((name for chart in charts for name in chart.systems), page.systems)
     with style.settings():
@@ -157,7 +157,7 @@ def draw(page: Page, size: style.Size | None = None) -> Figure:
 
 
 def _slide(charts: Sequence[Chart], looks: Looks, signatures: Sequence[str], needed: float) -> Figure:
-    """The charts as large as they can be on a slide; axes may get flatter for that."""
+    """Draw the charts as large as a slide allows, with flatter axes if needed."""
     for width in (each for each in _SLIDE_WIDTHS if each >= needed):
         best = None
         for aspect in _ASPECTS:
@@ -168,11 +168,11 @@ def _slide(charts: Sequence[Chart], looks: Looks, signatures: Sequence[str], nee
         if best is not None:
             return best
     name = for_asker("--figure-size", "size")
-    raise UsageError(f"{name}: expected charts that fit on a slide, found {len(charts)}", "draw several figures")
+    raise UsageError(f"{name}: {len(charts)} charts do not fit on a slide", "draw several figures")
 
 
 class _Sheet:
-    """A figure in the making: panels side by side and below each other, a legend, notes."""
+    """A figure under construction: panels in rows, a legend and notes."""
 
     def __init__(self, charts: Sequence[Chart], looks: Looks, has_texts: bool = True, aspect: float = 0.6) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -180,26 +180,26 @@ class _Sheet:
 
         self._charts, self._looks, self._has_texts = charts, looks, has_texts
         self._figure = Figure(figsize=(8, 8), dpi=_DOTS_PER_INCH, facecolor="white")
-        FigureCanvasAgg(self._figure)  # measures texts
+        FigureCanvasAgg(self._figure)  # needed to measure texts
         self._drawings = [DRAWINGS[type(chart)](self._figure, chart, looks) for chart in charts]
         for drawing in self._drawings:
             drawing.aspect = aspect
         rooms = [drawing.around() if drawing.least_width else Room(0, 0, 0, 0) for drawing in self._drawings]
-        #: The least width of each panel; 0 for one that can be drawn at any width.
+        #: The minimum width of each panel; 0 if any width will do.
         self._needed = [
             drawing.least_width + room.left + room.right for drawing, room in zip(self._drawings, rooms, strict=True)
         ]
-        #: The width of the figure that the widest chart needs.
+        #: The figure width that the widest chart needs.
         self.needed = max(self._needed) + 2 * _MARGIN
 
     def drawn(self, figure_width: float, notes: Sequence[str] = (), least: float = 0.0) -> Figure:
-        """The figure, as high as all of it needs, and at least so high."""
+        """Return the figure with the height it needs, but at least ``least``."""
         width = figure_width - 2 * _MARGIN
         in_a_row = self._side_by_side(width, is_slide=least > 0)
         part = (width - (in_a_row - 1) * _BETWEEN) / in_a_row
-        # Its part of the row, if a chart can do with that; otherwise all of it.
+        # Use a share of the row if it suffices, otherwise the full width.
         widths = [width if least > part else part for least in self._needed]
-        # Beside three in a row there is no room for names.
+        # With three per row there is no space for names next to lines.
         is_named = in_a_row < 3 and self._name_lines(widths)
         shared = self._fit(widths)
         places, lowest = _places(self._drawings, in_a_row, part)
@@ -224,10 +224,9 @@ class _Sheet:
         return self._figure
 
     def _side_by_side(self, width: float, is_slide: bool) -> int:
-        """How many panels stand in a row: as many as there is room for and as there are."""
         if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
             return 1
-        # Points no label of which needs room beside them.
+        # Scatter plots without labels need little space.
         are_clouds = all(
             isinstance(chart, Plot) and chart.points and not any(any(points.labels) for points in chart.points)
             for chart in self._charts
@@ -236,7 +235,7 @@ class _Sheet:
         return 3 if len(self._charts) > many and max(self._needed) <= (width - 2 * _BETWEEN) / 3 else 2
 
     def _name_lines(self, widths: Sequence[float]) -> bool:
-        """Put names beside the lines of every plot, if all fit there; otherwise none, because then a legend has all."""
+        """Put names next to the lines of every plot if all fit; otherwise a legend shows all names."""
         labels = {
             one: one.end_labels(one.height(width, 0.7 * width))
             for one, width in zip(self._drawings, widths, strict=True)
@@ -249,11 +248,11 @@ class _Sheet:
         return True
 
     def _fit(self, widths: Sequence[float]) -> str:
-        """Fit the drawings into panels of some widths; the caption that all of them have, which is said once."""
+        """Fit the drawings into panels of given widths; return the caption if all charts share it."""
         for drawing, width in zip(self._drawings, widths, strict=True):
             drawing.width = width
-        for _ in range(2):  # names of axes take more lines where there is less room, and less room where they take more
-            alike: dict[object, Room] = {}  # panels of one kind and width have axes of the same size
+        for _ in range(2):  # axis names and the space for them depend on each other
+            alike: dict[object, Room] = {}  # panels of the same kind and width get equal axes
             for drawing in self._drawings:
                 drawing.place(1, 1)
                 drawing.fit(*drawing.size)
@@ -271,8 +270,8 @@ class _Sheet:
         return shared
 
     def _legend(self, are_lines_named: bool, width: float) -> tuple[Legend | None, float]:
-        """A legend in as many columns as fit, and its height. Of many entries, names are shortened until at least two
-        fit in a row, if they can."""
+        """Return a legend in as many columns as fit, and its height. Many entries get shorter names until two columns
+        fit, if possible."""
         from matplotlib.lines import Line2D
 
         entries: dict[str, Line | Points] = {}
@@ -289,7 +288,7 @@ class _Sheet:
         samples = []
         for what in entries.values():
             look = self._looks(what)
-            # Named points are dark: so is their sample, if all are.
+            # Labelled points are dark, so their sample is too if all are labelled.
             is_named = isinstance(what, Points) and bool(what.labels) and all(what.labels)
             how = look.line() if isinstance(what, Line) else look.points(is_named=is_named)
             samples.append(Line2D([], [], **how))
@@ -297,7 +296,7 @@ class _Sheet:
         return legend, float(legend.get_window_extent().height) / _DOTS_PER_INCH + style.GAP
 
     def _write(self, left: float, top: float, lines: Sequence[str], size: float, **how: Any) -> float:
-        """Write lines below each other, the first one below ``top``; where the last one ends."""
+        """Write lines of text below ``top``; return where the last one ends."""
         width, height = self._figure.get_size_inches()
         for text in lines:
             self._figure.text(left / width, (top - style.height_of(size) * 0.78) / height, text, fontsize=size, **how)
@@ -306,7 +305,7 @@ class _Sheet:
 
 
 def _most_columns(names: Sequence[str], width: float) -> int:
-    """The most columns in which a legend of names fits into a width; they are filled one after the other."""
+    """Return the largest number of legend columns that fit into a width; they are filled column by column."""
     sample, between = 2.7 * style.LABEL / 72, 1.5 * style.LABEL / 72
     widths = [sample + style.width_of(name, style.LABEL) for name in names]
     for columns in range(len(names), 1, -1):
@@ -318,9 +317,9 @@ def _most_columns(names: Sequence[str], width: float) -> int:
 
 
 def _places(drawings: Sequence[Drawing[Any]], in_a_row: int, part: float) -> tuple[list[tuple[float, float]], float]:
-    """How far every panel is from the left and from the top, and where the lowest ends.
+    """Return the position of each panel (from the left and the top), and where the lowest one ends.
 
-    Panels of about the same height stand in rows; below one that is much lower than its neighbours the next finds room.
+    Panels of similar heights form rows; a panel much lower than its neighbours gets the next panel below it.
     """
     ends = [0.0] * in_a_row
     places = []
@@ -336,7 +335,7 @@ def _places(drawings: Sequence[Drawing[Any]], in_a_row: int, part: float) -> tup
     return places, max(ends) - _BETWEEN
 
 
-#: What a page's style sheet says of charts. On dark pages the darkest hues and grey are lighter.
+#: The style sheet of charts in HTML. On dark pages the darkest hues and grey are lighter.
 CHART_STYLE = (
     """\
 .gainful-chart { display: inline-block; vertical-align: top; margin: 1rem 1rem 1rem 0; max-width: 100%; width: 540px;
@@ -356,7 +355,7 @@ CHART_STYLE = (
     + "}\n"
 )
 
-#: How wide a chart usually is and the widest, in inches, and how many pixels an inch has.
+#: The usual and maximum width of a chart in inches, and the pixels per inch.
 _USUAL, _WIDEST, _PIXELS = 4.5, 9.0, 120
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -364,8 +363,8 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 
 
 def chart_html(chart: Chart, systems: Iterable[str] = ()) -> str:
-    """The chart as a ``<figure>`` with its title above and its caption below; CHART_STYLE is its style. ``systems`` are
-    all of the page, in their order, so that each has one look in all charts."""
+    """Return the chart as a ``<figure>`` with title and caption, to be styled by CHART_STYLE. ``systems`` lists all
+    systems of the page in order, so that each looks the same in all charts."""
     title = f"<figcaption>{escape(plain(chart.title))}</figcaption>\n" if chart.title else ""
     note = f'\n<p class="note">{escape(plain(chart.full_caption))}</p>' if chart.full_caption else ""
     if not can_draw():
@@ -380,16 +379,16 @@ def _description(chart: Chart) -> str:
 
 
 def chart_svg(chart: Chart, systems: Iterable[str] = ()) -> str:
-    """A chart as an ``<svg>``: as wide as there is room, at most in its own size. Screen readers have its title and
-    what it shows."""
+    """Return a chart as an ``<svg>`` that scales down to the available width, with its title and description for screen
+    readers."""
     own = tuple(dict.fromkeys(chart.systems))
     together = tuple(dict.fromkeys((*systems, *own)))
     out = BytesIO()
     with style.settings(svg_fonttype="none"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # browsers have other fonts
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # browsers use other fonts
         looks = Looks.of(together if len(together) <= len(style.COLOURS) else own)
         sheet = _Sheet([chart], looks, has_texts=False)
-        # As wide as the chart needs between two widths.
+        # Between two widths, as wide as the chart needs.
         figure = sheet.drawn(min(_WIDEST, max(_USUAL, sheet.needed)))
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     root = ElementTree.fromstring(out.getvalue())
@@ -404,10 +403,10 @@ def chart_svg(chart: Chart, systems: Iterable[str] = ()) -> str:
 
 
 def _markup(element: ElementTree.Element) -> str:
-    """An element of matplotlib's drawing without backgrounds, global styles and groups that only name things."""
+    """Convert an element of matplotlib's SVG, without backgrounds, global styles and groups that only have names."""
     tag, name = element.tag.removeprefix(_SVG), element.get("id", "")
     inside = "".join(map(_markup, element)) or escape(element.text or "" if tag == "text" else "")
-    if name.startswith("label "):  # a point's, which a browser shows beside the mouse
+    if name.startswith("label "):  # a point's label, which browsers show as a tooltip
         return f"<g><title>{escape(name.removeprefix('label '))}</title>{inside}</g>\n"
     how = _attributes(element, tag)
     is_background = tag == "path" and not {how.get("fill", ""), how.get("stroke", "none")} - {"none"}
@@ -418,11 +417,11 @@ def _markup(element: ElementTree.Element) -> str:
 
 
 def _attributes(element: ElementTree.Element, tag: str) -> dict[str, str]:
-    """The attributes of an element: its style among them, no name unless it is referred to, black as the page's text,
-    no white but that of texts and outlines, and places to a hundredth of a point."""
+    """Return the attributes of an element: styles inlined, unused names dropped, black as the page's text colour, white
+    only for texts and outlines, and coordinates rounded to a hundredth of a point."""
     how = dict(re.findall(r"([\w-]+): ([^;]+)", element.get("style", "")))
     how |= {"href" if key == _HREF else key: value for key, value in element.items()}
-    if found := re.search(r"([\d.]+)px", how.get("font", "")):  # as earlier versions of matplotlib say it
+    if found := re.search(r"([\d.]+)px", how.get("font", "")):  # syntax of earlier matplotlib versions
         how["font-size"] = found[1]
     dropped = {"style", "font", "font-family", *(() if tag in ("path", "clipPath") else ("id",))}
     if how.get("transform", "").startswith("rotate(-0"):
@@ -430,7 +429,7 @@ def _attributes(element: ElementTree.Element, tag: str) -> dict[str, str]:
     how = {key: value for key, value in how.items() if key not in dropped}
     for key in {"fill", "stroke"} & how.keys():
         how[key] = "currentColor" if how[key] == "#000000" else how[key]
-    if how.get("stroke") == "#ffffff" and how.get("fill") != "none":  # it sets things apart on white paper
+    if how.get("stroke") == "#ffffff" and how.get("fill") != "none":  # white outlines suit white paper only
         how["stroke"] = "none"
     if how.get("fill") == "#ffffff" and tag != "text":
         how["fill"] = "none"

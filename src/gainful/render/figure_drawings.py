@@ -1,7 +1,6 @@
-"""Charts drawn into axes: plots, whose labels stand where they find room, intervals, boxes, critical diagrams and heat
-maps.
+"""Charts drawn into axes: plots, intervals, boxes, critical diagrams and heat maps.
 
-No label of a plot covers a point, a line or another label.
+Labels of a plot never cover points, lines or other labels.
 """
 
 from __future__ import annotations
@@ -46,29 +45,27 @@ from gainful.render.figure_style import (
 #: More points than this are drawn smaller.
 _MANY = 150
 
-#: How far apart, in inches, those stand that lines of a single point have at the same place.
+#: Distance in inches between lines of a single point at the same x.
 _ASIDE = 0.1
 
-#: The most names beside a chart, and how far (in inches) one may stand from the end of its line.
+#: Most names next to a chart, and the largest distance (in inches) of a name from the end of its line.
 _MOST_NAMES, _FURTHEST = 8, 0.3
 
 #: The longest label of a point.
 _LONGEST_LABEL = 18
 
 
-#: A line, its name, the height of its end and that of its name beside the chart (0 to 1 of the chart's height).
+#: A line, its name, and the heights of its end and of its name next to the chart (0 to 1 of the chart's height).
 EndLabel: TypeAlias = tuple[Line, str, float, float]
 
 
 class PlotDrawing(Drawing[Plot]):
-    """Bands, lines, points and rules over two named axes; it can be drawn at any width."""
+    """Bands, lines, points and rules over two named axes, at any width."""
 
     def height(self, panel: float, width: float) -> float:
-        """Square plots are as high as they are wide."""
         return width if self.chart.is_square else super().height(panel, width)
 
     def draw(self) -> None:
-        """Everything but labels."""
         from matplotlib.transforms import ScaledTranslation
 
         self.x, self.y = scales_of(self.chart)
@@ -76,16 +73,16 @@ class PlotDrawing(Drawing[Plot]):
         settle(self.axes, "x", self.x)
         settle(self.axes, "y", self.y)
         for rule in self.chart.rules:
-            # One without a label is one of many, such as the boundaries of queries.
+            # Rules without labels are many, such as the boundaries of queries: draw them pale.
             how: dict[str, Any] = {"linestyle": (0, (4, 2)), "zorder": 1.5, "alpha": None if rule.label else 0.4}
             if rule.x is not None:
                 self.axes.axvline(rule.x, color=GREY, linewidth=0.5, **how)
             if rule.y is not None:
                 self.axes.axhline(rule.y, color=GREY, linewidth=0.5, **how)
         lines = self.chart.drawn_lines
-        # Bands upon each other would hide everything.
+        # Many opaque bands would hide everything.
         pale = min(0.15, 0.6 / max(1, sum(line.band is not None for line in lines)))
-        # Lines of a single point stand beside each other, because they would cover each other at one place.
+        # Single-point lines at the same x are shifted apart, because they would hide each other.
         are_points = len(lines) > 1 and all(len(line.x) == 1 and line.x == lines[0].x for line in lines)
         for i, line in enumerate(lines):
             inch = _ASIDE * (i - (len(lines) - 1) / 2)
@@ -107,9 +104,9 @@ class PlotDrawing(Drawing[Plot]):
         elif band is not None:
             self.axes.fill_between(band.x, band.low, band.high, color=look.colour, alpha=pale, linewidth=0, zorder=1)
         how |= {"solid_joinstyle": "round", "dash_joinstyle": "round", **look.line()}
-        if line.name in self.chart.shared:  # it only goes around points, or through them: it is below them
+        if line.name in self.chart.shared:  # an outline of points, drawn below them
             how |= {"linewidth": 0.7, "zorder": 2.5}
-        # A point between two gaps is no line: it needs a mark to be seen.
+        # A point between two gaps is invisible without a marker.
         finite = [False, *(math.isfinite(x) and math.isfinite(y) for x, y in zip(line.x, line.y, strict=True)), False]
         alone = [i - 1 for i in range(1, len(finite) - 1) if finite[i] and not finite[i - 1] and not finite[i + 1]]
         if alone:
@@ -117,7 +114,7 @@ class PlotDrawing(Drawing[Plot]):
         self.axes.plot(line.x, [y if math.isfinite(y) else math.nan for y in line.y], **how)
 
     def _holds(self, x: Iterable[float], y: Iterable[float]) -> bool:
-        """Whether no value is beyond the axes: what lies on their ends is then drawn in full, not cut in half."""
+        """Whether all values are within the axes; markers on the edges are then drawn in full instead of clipped."""
         return all(
             scale.low <= value <= scale.high
             for scale, values in ((self.x, x), (self.y, y))
@@ -126,15 +123,16 @@ class PlotDrawing(Drawing[Plot]):
         )
 
     def end_labels(self, height: float) -> list[EndLabel] | None:
-        """The names of all lines beside a chart of some height in inches; None if they do not fit."""
+        """Return the names of all lines next to a chart of some height in inches; None if a legend suits better."""
         named = [line for line in self.chart.lines if line.name]
-        if len(named) > _MOST_NAMES or self.chart.points:
+        # The sample next to a single line looks like its continuation.
+        if len(named) == 1 or len(named) > _MOST_NAMES or self.chart.points:
             return None
         ends: list[float] = []
         for line in named:
             places = [(self.x.place(a), self.y.place(b)) for a, b in zip(line.x, line.y, strict=True)]
             along, end = next((each for each in reversed(places) if not math.isnan(sum(each))), (0.0, 0.0))
-            if along <= 0.9:  # it ends before the chart does
+            if along <= 0.9:  # the line ends inside the chart
                 return None
             ends.append(min(max(end, 0.0), 1.0))
         beside = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
@@ -143,7 +141,7 @@ class PlotDrawing(Drawing[Plot]):
         return list(zip(named, short_names(map(name_of, named)), ends, beside, strict=True))
 
     def name_lines(self, labels: Sequence[EndLabel]) -> None:
-        """Put the names of lines beside the chart, each with a sample of its line."""
+        """Write the names of lines next to the chart, each with a sample of its line."""
         for line, text, end, place in labels:
             at = self.inches_from(1, place)
             if abs(end - place) > 0.02:
@@ -153,7 +151,9 @@ class PlotDrawing(Drawing[Plot]):
             self.axes.text(0.35, 0, text, transform=at, va="center_baseline", fontsize=LABEL)
 
     def finish(self) -> None:
-        """Label rules and points: no label covers a point, a line or another label."""
+        """Label rules and points without covering points, lines or other labels."""
+        from matplotlib.text import Text
+
         labels = [(shown(rule.label), list(_along_rule(rule)), GREY) for rule in self.chart.rules if rule.label]
         named = [
             (x, y, text)
@@ -173,7 +173,8 @@ class PlotDrawing(Drawing[Plot]):
             how: dict[str, Any] = {"textcoords": "offset points", "zorder": 7, "color": colour, "fontsize": CAPTION}
             for place in places:
                 label = axes.annotate(text, **place, **how)
-                box = label.get_window_extent()
+                label.get_window_extent()  # settles the place
+                box = Text.get_window_extent(label)  # without the line to the point
                 near = box.padded(3)
                 if (
                     inside.x0 <= box.x0 <= box.x1 <= inside.x1
@@ -187,13 +188,13 @@ class PlotDrawing(Drawing[Plot]):
                 label.remove()
             else:
                 if colour == GREY:
-                    # Where no place is free, what is below gives way: a text across lines cannot be read.
+                    # Without a free position, hide what is below: text across lines is unreadable.
                     how["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
                     axes.annotate(text, **places[0], **how)
 
 
 def _along_rule(rule: Rule) -> Iterator[dict[str, Any]]:
-    """Places for a rule's label, best first: along it, on both sides; beside an upright one also level."""
+    """Yield positions for a rule's label, best first: along it on both sides; for vertical rules also horizontal."""
     parts = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4, *(i / 20 for i in range(19, 0, -1)))
     for turned, side, part in product((90.0, 0.0), (1, -1), parts):
         if rule.x is not None:
@@ -207,10 +208,14 @@ def _along_rule(rule: Rule) -> Iterator[dict[str, Any]]:
 
 
 def _around_point(x: float, y: float) -> Iterator[dict[str, Any]]:
-    """Places for a point's label, best first."""
+    """Yield places for a point's label, best first; the farther ones have a line to the point."""
+    thin = {"arrowstyle": "-", "color": GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 2}
     for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
         ha, va = ("center", "left", "right")[right], ("center", "bottom", "top")[up]
         yield {"xy": (x, y), "xytext": (3 * right, 3 * up), "ha": ha, "va": va}
+    for distance in (14, -14, 30, -30):
+        how: dict[str, Any] = {"ha": "left" if distance > 0 else "right", "va": "center", "arrowprops": thin}
+        yield {"xy": (x, y), "xytext": (distance, 0), **how}
 
 
 def spread(wanted: Sequence[float], size: float, low: float, high: float) -> list[float] | None:
@@ -246,11 +251,9 @@ class IntervalDrawing(Drawing[Intervals]):
     """A point and a line for every name, below each other, with a text beside each."""
 
     def height(self, panel: float, width: float) -> float:
-        """All rows below each other."""
         return _EACH * max(1, len(self.chart.rows))
 
     def draw(self) -> None:
-        """The first row is at the top."""
         axes, rows, scale = self.axes, self.chart.rows, self.chart.scale(5)
         self.axis_names, self.least_width = (self.chart.axis.label, ""), 1.2  # enough to tell intervals apart
         settle(axes, "x", scale)
@@ -279,15 +282,14 @@ class IntervalDrawing(Drawing[Intervals]):
             axes.text(0.08, 0, shown(row.text), transform=at, va="center_baseline")
 
 
-#: What a group needs at least, and what its name may ask for; the gap between names; the width of a box.
+#: The minimum width of a group, the maximum for its name, the gap between names, the width of a box.
 _LEAST, _ASKED, _GAP, _BOX = 0.4, 0.6, 0.08, 0.5
 
 
 class BoxDrawing(Drawing[Boxes]):
-    """Groups side by side over one upright axis, each with its name and its size below."""
+    """Groups as boxes over a vertical axis, with names and sizes below."""
 
     def draw(self) -> None:
-        """Boxes, upon whiskers with caps; what ends where the axis does is not cut."""
         groups, scale = self.chart.groups, self.chart.scale()
         texts = [text for group in groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
         widest = max((width_of(text, TICK) for text in texts), default=0.0)
@@ -317,7 +319,7 @@ class BoxDrawing(Drawing[Boxes]):
             )
 
     def fit(self, width: float, height: float) -> None:
-        """Names below, as long as two lines allow; all sizes stand in one row, however many lines names have."""
+        """Write names below in up to two lines, with all sizes aligned."""
         super().fit(width, height)
         groups, room = self.chart.groups, width / max(1, len(self.chart.groups)) - _GAP
         for length in range(LONGEST_NAME, 2, -1):
@@ -333,21 +335,20 @@ class BoxDrawing(Drawing[Boxes]):
         self.axes.tick_params(axis="x", length=0, pad=3)
 
 
-#: Heights of a lane of bars and of a name; and where the yardstick stands above the axis.
+#: Heights of a row of bars and of a name; position of the critical difference above the axis.
 _BAR, _NAME, _YARDSTICK = 0.09, 0.15, 0.3
 
 
 class CriticalDrawing(Drawing[CriticalDiagram]):
-    """Names at their values, bars over those that are not significantly different."""
+    """Names at their values, with bars over groups that do not differ significantly."""
 
     def height(self, panel: float, width: float) -> float:
-        """Bars, then names at both sides."""
         return self._names_begin + _NAME * math.ceil(len(self.chart.names) / 2) + 0.05
 
     def draw(self) -> None:
-        """The axis at the top, bars below it, names at both sides: the better half on the better side.
+        """Draw the axis at the top, bars below, and names on both sides, the better half on the better side.
 
-        Heights are inches downwards from the axis.
+        Heights are in inches below the axis.
         """
         chart, axes = self.chart, self.axes
         self.least_width = 2.0  # enough for the elbows
@@ -374,15 +375,15 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         places = 3 if max(map(abs, chart.values)) < 1 else 2
         by_x = sorted(range(count), key=lambda i: (chart.values[i], -i if chart.is_falling else i))
         left, right = by_x[: math.ceil(count / 2)], by_x[math.ceil(count / 2) :][::-1]
-        # An elbow from each place to a name at the nearer side: no two of them cross.
+        # Elbow lines to names on the nearer side never cross.
         for side, end, ha, shift in ((left, scale.low, "right", -3), (right, scale.high, "left", 3)):
             for row, i in enumerate(side):
                 y, value = self._names_begin + _NAME * (row + 0.5), chart.values[i]
                 axes.plot([value, value, end], [0, y, y], color=INK, linewidth=0.5, zorder=1, clip_on=False)
-                text = f"{names[i]} {value:.{places}f}"
+                text = f"{names[i]} {shown(f'{value:.{places}f}')}"
                 axes.annotate(text, (end, y), (shift, 0), textcoords="offset points", ha=ha, va="center_baseline")
         if math.isfinite(chart.critical):
-            # The yardstick itself, as long as it is on the axis. Some procedures ask for more than the critical value.
+            # Draw the critical difference to scale, up to the end of the axis. Some procedures need larger ones.
             reach = min(scale.low + chart.critical, scale.high)
             above = (math.floor(chart.critical * 10.0**places) + 1) / 10.0**places
             thin: dict[str, Any] = {"color": INK, "linewidth": 0.6, "markersize": 4, "markeredgewidth": 0.6}
@@ -390,32 +391,30 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
             small: dict[str, Any] = {"fontsize": CAPTION, "va": "center_baseline", "annotation_clip": False}
             is_long = scale.place(reach) > 0.6
             place, offset = ((scale.low, -_YARDSTICK), (0, 6)) if is_long else ((reach, -_YARDSTICK), (4, 0))
-            text = f"significant from {above:.{places}f} on"
+            text = f"significant: {above:.{places}f} or more"
             axes.annotate(text, place, offset, textcoords="offset points", **small)
 
 
-#: The least and the greatest height of a cell, and the smallest type in it.
+#: Minimum and maximum height of a cell, and its smallest font size.
 _LOWEST, _HIGHEST = 0.155, 0.28
 _SMALLEST_TYPE = 4.5
 
-#: The part of the colour map that is used, from its light end on, and in how many steps. One hue from light to dark:
-#: colour-blind readers and printers without colour see the same order, and text is readable on all of it.
-_DARKEST, _STEPS = 0.92, 64
+#: Darkest colour as a share of the colour map, without texts in the cells and with (a contrast of at least 7:1 with
+#: black); and the number of steps. A single hue from light to dark also suits colour-blind readers and grey printers.
+_DARKEST, _DARKEST_BELOW_TEXT, _STEPS = 0.92, 0.5, 64
 
-#: Black that stays black on a dark page, as a light cell wants it.
+#: A black that is not converted to the text colour of dark pages, for light cells.
 _DARK = "#0A0A0A"
 
 
 class HeatMapDrawing(Drawing[HeatMap]):
-    """Coloured cells with their texts, outlined ones, and a bar that says what colours mean."""
+    """Coloured cells with texts, outlines, and a colour bar."""
 
     def height(self, panel: float, width: float) -> float:
-        """Cells are lower than they are wide."""
         each = min(max(0.62 * width / max(1, len(self.chart.columns)), _LOWEST), _HIGHEST)
         return each * max(1, len(self.chart.rows))
 
     def draw(self) -> None:
-        """Cells and names; colours are values here, not systems."""
         import matplotlib
         import numpy as np
         from matplotlib.colors import ListedColormap, Normalize
@@ -425,7 +424,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
         chart, axes = self.chart, self.axes
         rows, columns = len(chart.rows), len(chart.columns)
         self.axis_names = chart.x_label, chart.y_label
-        # Enough for the cells' texts in the usual size.
+        # Wide enough for the cells' texts in the usual size.
         texts = [width_of(shown(text), TICK) for row in chart.texts for text in row]
         names = [width_of(name, TICK) for name in short_names(chart.columns) if not texts]
         self.least_width = (max([*texts, *names, 0.22]) + 0.06) * columns
@@ -434,8 +433,9 @@ class HeatMapDrawing(Drawing[HeatMap]):
         high = max(finite, default=1.0) if chart.high is None else chart.high
         ends = (low, high) if high > low else (low - 0.5, low + 0.5)
         blues = matplotlib.colormaps["Blues"]
-        # A cell without a value is a shade of the page.
-        listed = ListedColormap([blues(_DARKEST * i / (_STEPS - 1)) for i in range(_STEPS)])
+        # Cells without a value are light grey.
+        darkest = _DARKEST_BELOW_TEXT if any(map(any, chart.texts)) else _DARKEST
+        listed = ListedColormap([blues(darkest * i / (_STEPS - 1)) for i in range(_STEPS)])
         colours = listed.with_extremes(bad=(0.0, 0.0, 0.0, 0.07))
         values = np.ma.masked_invalid(np.array(chart.values, dtype=np.float64).reshape(rows, columns))
         how: dict[str, Any] = {"cmap": colours, "norm": Normalize(*ends), "edgecolors": "white", "linewidth": 0.5}
@@ -453,21 +453,21 @@ class HeatMapDrawing(Drawing[HeatMap]):
             beside = blended_transform_factory(self.inches_from(1, 0), axes.transAxes)
             bar = self.figure.colorbar(self.cells, cax=axes.inset_axes((0.09, 0, 0.09, 1), transform=beside))
             bar.outline.set_visible(False)
-            # Otherwise viewers show hairlines between the steps.
+            # Avoids hairlines between the steps in some viewers.
             bar.solids.set(edgecolor="face", linewidth=0.3, rasterized=False)  # type: ignore[union-attr]
             ticks = nice_ticks(*ends, 5)
-            bar.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
+            bar.set_ticks([value for value, _ in ticks], labels=[shown(text) for _, text in ticks])
             bar.ax.tick_params(length=2, pad=2)
 
     def fit(self, width: float, height: float) -> None:
-        """Columns' names are turned where they are wider than the columns."""
+        """Rotate column names that are wider than the columns."""
         super().fit(width, height)
         each = width / max(1, len(self.chart.columns)) - 0.04
         is_wide = any(width_of(name, TICK) > each for name in short_names(self.chart.columns))
         self.axes.tick_params(axis="x", rotation=90 if is_wide else 0)
 
     def finish(self) -> None:
-        """The texts of cells in one size, so that none looks more important."""
+        """Write the texts of cells in equal sizes, so that none looks more important."""
         if not self.chart.texts:
             return
         box, dpi = self.axes.bbox, self.figure.dpi
@@ -477,18 +477,6 @@ class HeatMapDrawing(Drawing[HeatMap]):
         size = max(_SMALLEST_TYPE, min(TICK, 72 * tall / 1.25, TICK * wide / widest if widest else TICK))
         for i, row in enumerate(texts):
             for j, text in enumerate(row):
-                value = self.chart.values[i][j]
-                colour = text_colour(self.cells.to_rgba(value)[:3]) if math.isfinite(value) else INK  # type: ignore[arg-type]
+                colour = _DARK if math.isfinite(self.chart.values[i][j]) else INK
                 how: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size, "color": colour}
                 self.axes.text(j + 0.5, i + 0.52, fitted(text, size, wide, 1), **how)
-
-
-def text_colour(ground: Iterable[float]) -> str:
-    """Black or white, whichever has more contrast on a colour (WCAG's relative luminance).
-
-    >>> text_colour((1.0, 0.9, 0.4)), text_colour((0.0, 0.1, 0.4))
-    ('#0A0A0A', 'white')
-    """
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in ground)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return _DARK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"

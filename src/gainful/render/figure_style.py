@@ -1,11 +1,9 @@
-"""How figures look: sizes for print, colours that everybody can tell apart, and text that comes out as it is.
-
-Lengths are inches.
-"""
+"""The style of figures: sizes for print, colours that everybody can distinguish, and text measurement, in inches."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -19,22 +17,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What a figure is made for: columns of a paper, or a slide; and its widths, by the columns that it takes.
+#: Figure sizes: columns of a paper, or a slide; and the widths of columns.
 Size: TypeAlias = Literal[1, 2, "slide"]
 WIDTHS = {1: 3.33, 2: 7.0}
 
-#: Sizes of type in points, and the height of a line in sizes of its type.
+#: Font sizes in points, and the line height relative to the font size.
 TITLE, LABEL, TICK, CAPTION, NOTE = 8.0, 7.5, 7.0, 6.5, 5.5
 _LEADING = 1.3
 
-#: The gaps below a title and between other texts and what is beside them.
+#: The gaps below titles and around other texts.
 _BELOW_TITLE, GAP = 0.03, 0.06
 
-#: The colours of Okabe and Ito, without yellow, which is too light on white, and without black, which is the ideal's;
-#: and a dark red and an indigo in their place.
+#: Okabe and Ito's colours, with dark red and indigo in place of yellow, which is too light, and black, used for ideals.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288")
 
-#: Strokes and gaps in line widths, for those who see or print no colours.
+#: Dash patterns in line widths, for readers or prints without colours.
 DASHES: tuple[tuple[float, ...], ...] = (
     (),
     (5, 1.6),
@@ -48,7 +45,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
 MARKERS = "o^vsDPX*"
 INK, GREY = "#000000", "#6B6B6B"
 
-#: Drawing borrows matplotlib's global settings for a moment: one thread at a time.
+#: Drawing changes matplotlib's global settings temporarily: one thread at a time.
 _LOCK = threading.RLock()
 
 _SETTINGS: Mapping[str, Any] = {
@@ -88,8 +85,8 @@ _SETTINGS: Mapping[str, Any] = {
 
 @contextlib.contextmanager
 def settings(**changes: Any) -> Iterator[None]:
-    """Use matplotlib's own defaults, ours and ``changes`` (``svg_fonttype`` for ``svg.fonttype``), whatever a user's
-    matplotlibrc says, until the block ends."""
+    """Apply matplotlib's defaults, our settings and ``changes`` (``svg_fonttype`` for ``svg.fonttype``) in a block,
+    independent of a user's matplotlibrc."""
     import matplotlib
 
     with _LOCK, matplotlib.rc_context():
@@ -100,8 +97,13 @@ def settings(**changes: Any) -> Iterator[None]:
 
 
 def shown(text: str) -> str:
-    """A text in one line. A character that the font lacks is escaped, except in HTML, where browsers find a font."""
-    text = plain(text)
+    """Return a text in one line, with minus signs in place of hyphens before numbers and between blanks."""
+    return in_font(re.sub(r"(?<![\w.)\]])-(?=\.?\d|log)|(?<= )-(?= )", "\u2212", plain(text)))
+
+
+def in_font(name: str) -> str:
+    """Return a name in one line; escape characters that the font lacks, except in HTML, where browsers find a font."""
+    text = plain(name)
     if text.isascii():
         return text
     import matplotlib
@@ -114,8 +116,8 @@ def shown(text: str) -> str:
 
 
 def short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
-    """Names that stand beside each other in a figure: shortened, and still distinct."""
-    whole = tuple(map(shown, names))
+    """Shorten the names in a figure, keeping them distinct."""
+    whole = tuple(map(in_font, names))
     return [shortened(name, length, "…", whole) for name in whole]
 
 
@@ -136,15 +138,15 @@ def height_of(size: float, lines: int = 1) -> float:
 
 
 def block_height(size: float, lines: Sequence[str], gap: float = GAP) -> float:
-    """The height of lines of a size with the gap beside them; nothing, if there are none."""
+    """Return the height of text lines, including the gap next to them; 0 for no lines."""
     return height_of(size, len(lines)) + gap if lines else 0.0
 
 
 def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[str]:
-    """A text in lines of at most ``room`` inches. Signatures, which have no spaces, are broken after a bar."""
+    """Wrap a text to lines of at most ``room`` inches. Signatures, which have no spaces, break after a bar."""
     whole = shown(text).strip()
     lines, letters = [whole] if whole else [], 1.2 * len(whole) * room / (width_of(whole, size, is_bold) or room)
-    # Letters are not equally wide: as many as fit into every line.
+    # Letters differ in width: reduce their number until all lines fit.
     while any(width_of(line, size, is_bold) > room for line in lines) and letters > 1:
         lines = wrap(whole.replace("|", "| "), int(letters), break_on_hyphens=False)
         lines = [line.replace("| ", "|") for line in lines]
@@ -153,7 +155,7 @@ def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[
 
 
 def fitted(text: str, size: float, room: float, most: int = 2) -> str:
-    """A text in at most ``most`` lines of at most ``room`` inches; what does not fit is cut off at the end."""
+    """Wrap a text to at most ``most`` lines of at most ``room`` inches, and cut the rest."""
     lines = wrapped(text, size, room)
     if len(lines) > most:
         rest = wrapped(" ".join(lines[most - 1 :]), size, room - width_of("…", size))[0]
@@ -162,7 +164,7 @@ def fitted(text: str, size: float, room: float, most: int = 2) -> str:
 
 
 class Look(NamedTuple):
-    """How the things of one name are drawn."""
+    """The style of everything with one name."""
 
     colour: str
     dashes: tuple[float, ...]
@@ -171,15 +173,14 @@ class Look(NamedTuple):
     order: int
 
     def line(self) -> dict[str, Any]:
-        """The properties of a line."""
         style = "solid" if not self.dashes else (0.0, self.dashes)
         return {"color": self.colour, "linewidth": self.width, "linestyle": style, "zorder": self.order}
 
     def points(self, size: float = 3.6, is_named: bool = False) -> dict[str, Any]:
         """The properties of markers.
 
-        Markers may lie upon each other, so none may wipe out what is below: their edges have their own colour, and
-        their faces let others through. One that has a label is on top, and has a dark edge.
+        Markers may overlap, so they must not hide others: edges are opaque, faces transparent. Labelled ones are on
+        top, with a dark edge.
         """
         return {
             "linestyle": "none",
@@ -193,15 +194,15 @@ class Look(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """How everything on a page is drawn: a system has the same look in all charts, and as others allow elsewhere."""
+    """The styles of a page: a system looks the same in all charts and, if possible, in other figures."""
 
-    numbers: Mapping[str, int]  # modulo the number of colours the one that a name has in other figures, too
-    places: Mapping[str, int]  # in which order names come in this figure
+    numbers: Mapping[str, int]  # modulo the number of colours, the same for a name in all figures
+    places: Mapping[str, int]  # order of names in this figure
 
     @classmethod
     def of(cls, names: Iterable[str], others: Iterable[str] = ()) -> Looks:
-        """The looks of some systems, beside ``others`` that other figures of the same call have, unless these are so
-        many that colours would come again."""
+        """Return the styles of some systems; ``others`` are systems in other figures of the same call, ignored if
+        colours would repeat."""
         places = {name: i for i, name in enumerate(dict.fromkeys(names))}
         together = {*places, *others}
         return cls(hues(together if len(together) <= len(COLOURS) else places, len(COLOURS)), places)
@@ -214,15 +215,15 @@ class Looks(NamedTuple):
         return self.of_system(hue_of(what))
 
     def of_system(self, name: str) -> Look:
-        """The look of a system, or of a group of systems."""
+        """Return the style of a system, or of a group of systems."""
         turn, colour = divmod(self.numbers[name], len(COLOURS))
-        # Of more than eight colours come again, with other strokes and other markers.
+        # Beyond eight systems colours repeat, with other dashes and markers.
         other = self.places[name] if len(self.places) <= len(COLOURS) else (colour + turn) % len(DASHES)
         return Look(COLOURS[colour], DASHES[other], 1.2, MARKERS[other], 3)
 
 
 class Room(NamedTuple):
-    """The room that names and numbers take around the axes of a chart."""
+    """The space that names and numbers need around the axes of a chart."""
 
     left: float
     right: float
@@ -234,13 +235,13 @@ _AnyChart = TypeVar("_AnyChart", bound=Chart)
 
 
 class Drawing(Generic[_AnyChart]):
-    """One kind of chart, drawn into axes of its own, which the figure then moves to their place."""
+    """A chart of some kind, drawn into axes that the figure then positions."""
 
     def __init__(self, figure: Figure, chart: _AnyChart, looks: Looks) -> None:
         self.chart, self.looks, self.figure = chart, looks, figure
-        self.axis_names = ("", "")  # level and upright
-        self.least_width = 0.0  # of the axes; 0 where any width will do
-        self.width = 0.0  # of the panel: the axes and all that is around them
+        self.axis_names = ("", "")  # horizontal and vertical
+        self.least_width = 0.0  # of the axes; 0 if any width will do
+        self.width = 0.0  # of the panel: the axes and everything around them
         self.aspect = 0.6
         self.room = Room(0.4, 0.1, 0.3, 0.1)
         self.title: list[str] = []
@@ -249,21 +250,20 @@ class Drawing(Generic[_AnyChart]):
         self.draw()
 
     def draw(self) -> None:
-        """Draw everything that does not depend on the size of the axes, and say how they are named and how narrow they
-        may be."""
+        """Draw everything that does not depend on the size of the axes; set their names and minimum width."""
         raise NotImplementedError
 
     def height(self, panel: float, width: float) -> float:
-        """The height of axes of some width in a panel of some width."""
+        """Return the height of axes of a width in a panel of a width."""
         return min(self.aspect * panel, 2.6)
 
     def fit(self, width: float, height: float) -> None:
-        """Make the texts around axes of some size fit: names of axes take two lines at most."""
+        """Fit the texts around the axes: axis names take at most two lines."""
         self.axes.set_xlabel(fitted(self.axis_names[0], LABEL, width))
         self.axes.set_ylabel(fitted(self.axis_names[1], LABEL, height))
 
     def finish(self) -> None:
-        """Draw what depends on where all else is."""
+        """Draw what depends on the final layout."""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -273,16 +273,16 @@ class Drawing(Generic[_AnyChart]):
 
     @property
     def above(self) -> float:
-        """The height of what is above the axes."""
+        """The height of everything above the axes."""
         return block_height(TITLE, self.title, _BELOW_TITLE) + self.room.top
 
     @property
     def panel_height(self) -> float:
-        """The height of the axes and of all that is around them."""
+        """The height of the axes and everything around them."""
         return self.above + self.size[1] + self.room.bottom + block_height(CAPTION, self.caption)
 
     def place(self, left: float, bottom: float) -> None:
-        """Move the axes to a place of the figure."""
+        """Move the axes to a position in the figure."""
         (width, height), (wide, tall) = self.size, self.figure.get_size_inches()
         self.axes.set_position((left / wide, bottom / tall, width / wide, height / tall))
 
@@ -293,7 +293,7 @@ class Drawing(Generic[_AnyChart]):
         return Room(*(max(0.0, float(end) / dpi) for end in ends))
 
     def inches_from(self, x: float, y: float) -> Any:
-        """The transformation of inches from a point of the axes, 0 to 1, to places in the figure."""
+        """Return the transformation from inches, relative to a point of the axes (0 to 1), to figure positions."""
         from matplotlib.transforms import ScaledTranslation
 
         corner: Any = self.axes.transAxes
@@ -301,7 +301,7 @@ class Drawing(Generic[_AnyChart]):
 
 
 def settle(axes: Axes, which: Literal["x", "y"], scale: Scale) -> None:
-    """Give one of the axes its kind, its ends and its ticks, and no others."""
+    """Set the scale, ends and ticks of one of the axes."""
     from matplotlib.ticker import NullLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis

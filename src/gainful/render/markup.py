@@ -1,7 +1,7 @@
-"""Pages as Markdown (pipe tables as GitHub draws them), HTML (one page, or a piece of one for notebooks) and LaTeX.
+"""Pages as Markdown (GitHub's tables), HTML (a page, or a fragment for notebooks) and LaTeX.
 
-The best is in bold. LaTeX has tables in the style of booktabs, whole `table` environments where a caption or a label is
-asked for; everything else is a comment there.
+The best values are bold. LaTeX output has booktabs tables, inside `table` environments if a caption or label is given;
+everything else becomes a comment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def write_markdown(page: Page, out: TextIO) -> None:
-    """Titles as headings, tables, paragraphs, and notes below."""
+    """Write titles as headings, then tables, paragraphs and notes."""
     numbers = system_numbers(page.charts)
     blocks = page.drawn(_markdown_paragraph, _markdown_table, lambda chart: _fenced(chart_lines(chart, numbers)))
     out.write("\n\n".join([*blocks, *map(_markdown_note, page.notes)]) + "\n")
@@ -59,20 +59,19 @@ def _markdown_paragraph(text: str) -> str:
 def _fenced(lines: list[str]) -> str:
     if not lines:
         return ""
-    # Names may hold backticks: what fences the lines is longer than any of them.
+    # The fence must be longer than any backticks in names.
     longest = max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join([f"{fence}text", *lines, fence])
 
 
 def _markdown_note(note: str) -> str:
-    """Sentences as they are, signatures as code."""
     pieces = as_code(explained(note, "bold"))
     return " ".join(f"`{plain(piece)}`" if code and "`" not in piece else escaped(piece) for piece, code in pieces)
 
 
 def escaped(text: str) -> str:
-    """Text that is shown as it is."""
+    """Escape Markdown's special characters."""
     return _SPECIAL.sub(r"\\\1", plain(text))
 
 
@@ -81,7 +80,7 @@ _PAGE_STYLE = """\
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: Canvas; color: CanvasText; }
 """
 
-#: Colours come from the text's own, so that light and dark pages both work.
+#: Colours derive from the text colour, so that light and dark pages both work.
 _STYLE = """\
 .gainful { font: 15px/1.5 system-ui, sans-serif; overflow-x: auto; }
 .gainful table { border-collapse: collapse; margin: 1rem 0; border-block: 2px solid; }
@@ -101,7 +100,7 @@ _STYLE = """\
 
 
 def write_html(page: Page, out: TextIO) -> None:
-    """A page that stands alone, its charts inside."""
+    """Write a self-contained page with its charts."""
     out.write(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -112,7 +111,7 @@ def write_html(page: Page, out: TextIO) -> None:
 
 
 def fragment(page: Page) -> str:
-    """The part of a page that a notebook shows, with its style."""
+    """Return the part of a page that notebooks show, with its style."""
     return f'<div class="gainful">\n<style>\n{_STYLE}{CHART_STYLE}</style>\n{_body(page)}</div>\n'
 
 
@@ -132,7 +131,7 @@ def _html_paragraph(text: str) -> str:
 
 
 def html_table(table: Table) -> str:
-    """A table, its title above and its notes below."""
+    """Return a table with its title above and its notes below."""
     columns = groups(table)
     title = f"<caption>{escape(plain(table.title))}</caption>\n" if table.title else ""
     kinds = ["" if group.is_text else ' class="number"' for group in columns]
@@ -153,7 +152,6 @@ def html_table(table: Table) -> str:
 
 
 def _html_note(note: str) -> str:
-    """Sentences as they are, signatures as code."""
     pieces = [(escape(plain(piece)), code) for piece, code in as_code(explained(note, "bold"))]
     return f'<p class="note">{" ".join(f"<code>{text}</code>" if code else text for text, code in pieces)}</p>'
 
@@ -165,7 +163,7 @@ _MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)(?![\w.])")
 
 
-#: Letters and signs that no text font of LaTeX has, each with its command; other Greek capitals look as Latin ones.
+#: Letters and signs missing from LaTeX text fonts, with their commands; other Greek capitals look like Latin ones.
 _SIGNS = """
 α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho
 ς varsigma σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega
@@ -174,10 +172,10 @@ _SIGNS = """
 → rightarrow ← leftarrow ↑ uparrow ↓ downarrow † dagger ‡ ddagger
 """
 
-#: Punctuation that older LaTeX does not know as a character.
+#: Punctuation that older LaTeX versions do not read.
 _PUNCTUATION = {"–": "--", "—": "---", "…": r"\ldots{}", "−": "$-$", "′": "$'$", "″": "$''$", "ο": "o"}
 
-#: What would be a command, a line break's argument, a ligature or another glyph.
+#: Characters that LaTeX would read as commands, arguments of line breaks, ligatures or other glyphs.
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -197,18 +195,18 @@ _ESCAPES = str.maketrans(
 )
 
 
-#: The text column of a paper in two columns, and what a letter and the room between columns of a table take, in points.
+#: Estimated widths in points: the text column of a two-column paper, a letter, and the space between table columns.
 _COLUMN, _LETTER, _BETWEEN = 240.0, 5.0, 12.0
 
 
 def write_latex(page: Page, out: TextIO) -> None:
-    """The tables one after the other; titles, paragraphs and notes as comments."""
+    """Write the tables in order, with titles, paragraphs and notes as comments."""
     numbers = count()
 
     def chart_comment(chart: Chart) -> Iterator[str]:
-        """Where a figure belongs, and how to have it: text drawings are not for papers."""
+        """Yield comments on where a figure belongs and how to make it."""
         yield _comment(f"figure: {chart.title}" if chart.title else "figure")
-        yield _comment(r"\includegraphics{figure.pdf}, drawn with --figure figure.pdf, of papers with --out")
+        yield _comment(r"\includegraphics{figure.pdf}, made with --figure figure.pdf (papers: --out)")
 
     blocks = page.drawn(
         lambda text: map(_comment, Paragraph.of(text).lines),
@@ -223,11 +221,11 @@ def write_latex(page: Page, out: TextIO) -> None:
 
 
 def _latex_table(page: Page, table: Table, number: int) -> Iterator[str]:
-    """A tabular, or with a caption or a label the whole environment; one that would be too wide is made to fit."""
+    """Yield a tabular, or a table environment if a caption or label is given; wide tables are scaled to fit."""
     columns = groups(table)
     rows = shown_rows(table, columns)
     lines = list(_tabular(columns, rows))
-    # About how wide it is; nobody but TeX knows it exactly.
+    # Estimate the width, which only TeX knows exactly.
     letters = [
         max(len(group.column.name), *(len(row[i].text + row[i].difference + row[i].marks) for row in rows), 0)
         for i, group in enumerate(columns)
@@ -254,7 +252,7 @@ def _latex_table(page: Page, table: Table, number: int) -> Iterator[str]:
 
 
 def _tabular(columns: list[Group], rows: list[tuple[Shown, ...]]) -> Iterator[str]:
-    """The lines of a table; a value's difference or marks stand in a column of their own, close beside it."""
+    """Yield the lines of a table; differences and marks have narrow columns of their own."""
     kinds = [
         "r@{}l" if each.has_marks else "l" if each.is_text else "r" if each.difference is None else "r@{ }r"
         for each in columns
@@ -283,7 +281,7 @@ def _tabular(columns: list[Group], rows: list[tuple[Shown, ...]]) -> Iterator[st
 
 
 def _text(text: str) -> str:
-    """A text or a number: hyphens that are minus signs as such, a dash where there is none."""
+    """Format a text or number with minus signs, or a dash if missing."""
     if text == "-":
         return "--"
     powers = _POWER.sub(lambda found: rf"${found[1]}\times10^{{{int(found[2])}}}$", _escaped(text))
@@ -291,7 +289,6 @@ def _text(text: str) -> str:
 
 
 def _raised(marks: str) -> str:
-    """Letters and daggers as papers have them."""
     daggers = {"†": r"\dagger", "‡": r"\ddagger"}
     inside = "".join(daggers.get(mark, rf"\mathrm{{{_escaped(mark)}}}") for mark in marks)
     return f"$^{{{inside}}}$" if marks else ""

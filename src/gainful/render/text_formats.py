@@ -1,8 +1,8 @@
-"""Pages as plain text: tables for people, and csv, JSON lines and trec_eval's lines for machines.
+"""Pages as plain text: tables for people, and CSV, JSON lines and trec_eval lines for machines.
 
-Tables have aligned columns, the best marked, the conventions below. Machines get full precision: csv one line a row
-(RFC 4180, LF line ends, nothing that a spreadsheet would run), JSON lines everything, trec_eval's lines name, query and
-value, by trec_eval's names where it has them.
+Tables have aligned columns, marked best values and the conventions below. Machine formats have full precision: CSV has
+one line per row (RFC 4180, LF line ends, no spreadsheet formulas), JSON lines contain everything, and trec_eval lines
+have name, query and value, under trec_eval's names if they exist.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from gainful.pages.page import Cell, Column, Conventions, Heading, Page, ScoreLi
 from gainful.render.cells import Group, Paragraph, Shown, exact, groups, is_code, plain, present, shown_rows
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
-#: How wide prose is where no terminal says how wide it is, and the least width of a column of words and of a terminal.
+#: Width of prose without a terminal; minimum widths of a text column and of a terminal.
 _USUAL, _NARROWEST_TEXT, _NARROWEST = 80, 20, 40
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _BEFORE_VALUE = re.compile(r" *(?:\S+(?: \S+)*  +)?")
 
 
 def write_table(page: Page, out: TextIO) -> None:
-    """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes.
+    """Write tables and paragraphs, with marked cells (an asterisk; bold on terminals), then notes.
 
-    All of it fits a terminal's width. In files and pipes prose is as wide as usual and tables are as wide as they are.
+    On a terminal everything fits its width. In files and pipes prose has the usual width, and tables their full width.
     """
     bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     room = _terminal_width(out)
@@ -54,7 +54,7 @@ def write_table(page: Page, out: TextIO) -> None:
 
 
 def _terminal_width(out: TextIO) -> int | None:
-    """How wide what is written may be, if there is a terminal or COLUMNS says so; files are as wide as they need."""
+    """Return the width of the terminal or COLUMNS; None for files, which have no limit."""
     if out.isatty() or (out is sys.stdout and os.environ.get("COLUMNS")):
         from shutil import get_terminal_size
 
@@ -63,7 +63,7 @@ def _terminal_width(out: TextIO) -> int | None:
 
 
 def prose_width(out: TextIO) -> int:
-    """How wide sentences are: as the terminal, but not too wide to be read."""
+    """Return the width of prose: the terminal's, up to a readable limit."""
     return min(_terminal_width(out) or _USUAL, _WIDEST_LINE)
 
 
@@ -78,7 +78,7 @@ def _paragraph(text: str, prose: int, room: int | None) -> list[str]:
 
 
 def hanging(line: str, width: int) -> list[str]:
-    """A line that stays as it is as far as there is room; the rest is below where its value begins.
+    """Wrap a line; the continuation is indented to where its value begins.
 
     >>> hanging("  P   Precision: the share of relevant documents.", 30)
     ['  P   Precision: the share of', '      relevant documents.']
@@ -88,7 +88,7 @@ def hanging(line: str, width: int) -> list[str]:
     return _wrapped(line, width, " " * (indent if indent < width // 2 else 8))
 
 
-#: A command to paste: its name, then options with their values, placeholders, quoted texts, and what looks like a file.
+#: A command to paste: its name, options with values, placeholders, quoted texts, and words that look like files.
 _COMMAND = re.compile(
     r"gainful(?: [a-z_]+(?![^\s,;:)])){1,2}"
     r"(?: (?:--?[\w-]+(?: (?!-)'[^']*'| (?!-)\S+)?|'[^']*'|[A-Z]\S*|\S*[./=@*\d]\S*))*"
@@ -96,10 +96,7 @@ _COMMAND = re.compile(
 
 
 def messages(lines: Iterable[str], out: TextIO) -> list[str]:
-    """Lines that tell somebody something: a terminal has them wrapped, with commands in one piece, as they are pasted.
-
-    Files and pipes, which other programs read, have them as they are.
-    """
+    """Wrap messages for a terminal without breaking commands that may be pasted; other outputs get them unchanged."""
     if not out.isatty():
         return list(lines)
     width = prose_width(out)
@@ -108,7 +105,7 @@ def messages(lines: Iterable[str], out: TextIO) -> list[str]:
 
 
 def _note(note: str, prose: int, room: int | None) -> list[str]:
-    """A note; conventions are broken after a bar, and a signature, which has no blanks, only where a terminal would."""
+    """Wrap a note; conventions break after a bar, and signatures, which have no blanks, only on terminals."""
     if isinstance(note, Conventions):
         return [line.replace("\0", " ") for line in _wrapped(plain(note).replace(" |", "\0|"), prose)]
     note = plain(note)
@@ -146,10 +143,10 @@ def _table(table: Table, bold: bool, always: bool, room: int | None, prose: int)
 def _fitted(
     header: Sequence[str], texts: Sequence[Sequence[str]], is_text: Sequence[bool], labels: int, room: int | None
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Which columns stand beside each other, and how wide each may be.
+    """Yield groups of columns that fit next to each other, with their widths.
 
-    All of them, if need be with narrower words; otherwise as many as there is room for, then the next ones below, each
-    time with the columns that say which row it is, so that no row is ever broken.
+    All columns, with narrower texts if needed; otherwise as many as fit, then the next ones below, each time repeating
+    the columns that identify a row. Rows are never broken.
     """
     cells = list(zip(*texts, strict=True)) or [()] * len(header)
     widest = [max(map(len, column), default=0) for column in cells]
@@ -160,7 +157,7 @@ def _fitted(
     if room is None or _together(natural) <= room:
         yield list(range(len(header))), natural
         return
-    # Words of a name go below each other; those of a text only as long as it remains one.
+    # Column names may wrap at words; texts only while they stay readable.
     narrow = [
         max(_longest_word([name]), max(min(width, _NARROWEST_TEXT), _longest_word(column)) if text else width)
         for name, column, text, width in zip(header, cells, is_text, widest, strict=True)
@@ -179,8 +176,8 @@ def _fitted(
 
 
 def _repeated(texts: Sequence[Sequence[str]], least: Sequence[int], labels: int, room: int) -> int:
-    """How many leading columns a table in pieces repeats: those that tell its rows apart, if the others find room
-    beside them, and further labels as long as all take no more than a third of it."""
+    """Return the number of leading columns that each piece of a table repeats: those that identify rows, if the others
+    fit next to them, and further labels while all take at most a third of the width."""
     telling = next((n for n in range(1, len(least)) if len({tuple(row[:n]) for row in texts}) == len(texts)), 0)
     if _together([*least[:telling], max(least[telling:])]) > room:
         telling = 0
@@ -190,7 +187,7 @@ def _repeated(texts: Sequence[Sequence[str]], least: Sequence[int], labels: int,
 
 
 def _widest_fit(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """The widths of columns that are cut to the highest common limit with which they fit, but not to less than that."""
+    """Cut column widths to the highest common limit at which they fit, but not below ``least``."""
     for limit in range(_WIDEST_LABEL, 0, -1):
         widths = [min(width, max(limit, floor)) for width, floor in zip(natural, least, strict=True)]
         if _together(widths) <= room:
@@ -209,13 +206,13 @@ def _longest_word(texts: Iterable[str]) -> int:
 def _physical_lines(
     row: Sequence[str], limits: Sequence[int], is_text: Sequence[bool], at_end: bool = False
 ) -> Sequence[Sequence[str]]:
-    """The lines that a row takes: more than one where a text is long; short ones are ``at_end`` or at the beginning."""
+    """Split a row with long texts into several lines; short texts are ``at_end`` or at the beginning."""
     if all(len(text) <= limit for text, limit in zip(row, limits, strict=True)):
         return [row]
     pieces = []
     for text, limit, wraps in zip(row, limits, is_text, strict=True):
         lines = _wrapped(text, limit) if wraps else [text]
-        # A sentence takes several lines; an id that is too long is cut.
+        # Sentences wrap; long IDs are cut.
         pieces.append([line if not wraps or len(line) <= limit else line[: limit - 3] + "..." for line in lines])
     if not at_end:
         return list(zip_longest(*pieces, fillvalue=""))
@@ -223,7 +220,7 @@ def _physical_lines(
 
 
 def _text(cell: Shown, group: Group, has_marks: bool, raised: int) -> str:
-    """The value, a place for the mark, and where there are differences or letters a place for these."""
+    """Format a value with space for its mark and, if the column has any, differences or letters."""
     text = cell.text + ("*" if cell.is_marked else " " if has_marks else "")
     if raised:
         return f"{text} {cell.marks.ljust(raised)}"
@@ -256,14 +253,14 @@ _CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 
 def write_csv(page: Page, out: TextIO) -> None:
-    """The tables, an empty line between them; of several each has its title above it, as ``# title``, and the whole
-    conventions stand above all. No other notes."""
+    """Write the tables, separated by empty lines; several tables have titles (``# title``), and the full conventions
+    come first. Other notes are left out."""
     tables = list(page.titled_tables)
     out.writelines(f"# {plain(note.whole)}\n" for note in page.notes if isinstance(note, Conventions))
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:
-            # A comma would begin a cell, which a blank keeps from being a formula.
+            # A comma starts a cell; the blank keeps it from being a formula.
             out.write(f"# {_CELL_IN_TITLE.sub(', ', plain(title))}\n")
         out.write(_csv_line(_quoted(column.name) for column in table.columns))
         by_column = zip(*table.rows, strict=True)
@@ -272,7 +269,7 @@ def write_csv(page: Page, out: TextIO) -> None:
 
 
 def _fields(column: Column, cells: Iterable[Cell]) -> list[str]:
-    # Most cells of long tables are numbers: nothing has to be asked about each.
+    # Numbers are the most frequent cells of long tables: format them without further checks.
     is_number = column.kind == "number"
     return [
         repr(cell) if is_number and type(cell) is float and not math.isnan(cell) else _field(exact(cell, column))
@@ -281,12 +278,11 @@ def _fields(column: Column, cells: Iterable[Cell]) -> list[str]:
 
 
 def _csv_line(fields: Iterable[str]) -> str:
-    # A lone empty field would be an empty line, and that separates tables.
+    # Quote a single empty field, because empty lines separate tables.
     return (",".join(fields) or '""') + "\n"
 
 
 def _field(cell: Cell) -> str:
-    """A value as it can be read back, nothing where there is none."""
     if isinstance(cell, bool):
         return str(cell).lower()
     return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)
@@ -298,19 +294,19 @@ def _quoted(text: str) -> str:
 
 
 def write_jsonl(page: Page, out: TextIO) -> None:
-    """The header, then scores, rows (with their table's title, if it has one) and paragraphs in order, then notes; and
-    how many lines that were, so that nobody takes a part for the whole."""
+    """Write the header, then scores, rows (with their table's title) and paragraphs in order, then notes, and last the
+    number of lines, so that incomplete files are recognised."""
     from importlib.metadata import version
     from json import dumps
 
-    # Those that are loaded know it themselves.
+    # Loaded modules know their version, which is faster to read.
     loaded = {name: getattr(sys.modules.get(name), "__version__", None) for name in ("numpy", "scipy")}
     libraries = {name: known or version(name) for name, known in loaded.items()}
     about = {} if page.scores is not None else {"command": page.command}
     notes = page.notes if page.notes_for_machines is None else page.notes_for_machines
     parts = _part_lines(islice(page.all_parts, 0 if page.scores is None else 1, None))
     lines = chain(
-        # What takes time to find is a function.
+        # Values that take time to compute are functions.
         [dumps({"gainful": __version__, **libraries, **about, **page.header}, default=lambda find: find()) + "\n"],
         _score_objects(page.scores(), page.unit) if page.scores is not None else (),
         (dumps(line) + "\n" for line in (*parts, *({"note": whole_note(note)} for note in notes))),
@@ -319,15 +315,15 @@ def write_jsonl(page: Page, out: TextIO) -> None:
 
 
 def write_counted(lines: Iterable[str], out: TextIO) -> None:
-    """JSON lines, and one that says how many there were."""
+    """Write JSON lines, and a last line with their number."""
     count = 0
-    for count, line in enumerate(lines, 1):  # noqa: B007 - of the last one
+    for count, line in enumerate(lines, 1):  # noqa: B007 - used after the loop
         out.write(line)
     out.write(f'{{"complete": true, "lines": {count}}}\n')
 
 
 def _score_objects(scores: Iterable[ScoreLine], unit: str) -> Iterator[str]:
-    """An object a score. There may be very many: the texts that recur are encoded once, and no object is built."""
+    """Yield one JSON object per score; recurring texts are encoded once, because there may be very many scores."""
     from json import dumps
 
     encoded = cache(dumps)
@@ -349,21 +345,21 @@ def _part_lines(parts: Iterable[object]) -> Iterator[Mapping[str, object]]:
             title: dict[str, object] = {"table": part.title} if part.title else {}
             for row in part.rows:
                 cells = {each.name: exact(cell, each) for cell, each in zip(row, part.columns, strict=True)}
-                # JSON has no infinity: it becomes a text.
+                # JSON has no infinity: write it as a text.
                 infinite = {name: str(cell) for name, cell in cells.items() if cell in (math.inf, -math.inf)}
                 yield {**title, **cells, **infinite}
             yield from ({**title, "note": note} for note in part.notes)
 
 
-#: What would end a field or a line, and its escape.
+#: Characters that would end a field or a line, with their escapes.
 _ENDS = str.maketrans({character: character.encode("unicode_escape").decode() for character in "\t\n\v\f\r"})
 
-#: What trec_eval prints of all queries together only: a query has no number of queries, and no geometric mean.
+#: trec_eval's values that exist only for all queries together, such as geometric means.
 _OF_ALL = {"num_q", "gm_map", "gm_bpref"}
 
 
 def write_trec(page: Page, out: TextIO) -> None:
-    """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
+    """Write evaluations run by run as trec_eval prints them; other tables get one line per row and value."""
     if page.scores is None:
         for table in page.tables_for_machines:
             labels = table.labels
@@ -379,7 +375,7 @@ def write_trec(page: Page, out: TextIO) -> None:
         if score.run != run:
             run = score.run
             out.write(_trec_line("runid", "all", run))
-        # A query that the policy leaves out has no value.
+        # Queries that the policy leaves out have no value.
         if score.value is not None and (score.trec_name not in _OF_ALL or score.query is None):
             is_count = score.measure not in places
             text = str(score.value) if is_count else f"{score.value:6.{places[score.measure]}f}"
@@ -394,7 +390,7 @@ def _trec_text(cell: Cell, column: Column) -> str:
         return str(cell).lower()
     if isinstance(cell, str) or column.kind == "text":
         return str(cell)
-    # A share stays the fraction that it is, as exactly as people see it.
+    # Shares stay fractions, with the precision that people see.
     places = max(4, column.decimals + 2) if column.kind == "share" else column.decimals
     return f"{cell:.{places}f}"
 

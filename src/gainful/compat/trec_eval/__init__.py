@@ -86,14 +86,14 @@ def link(folder: str) -> str:
             is_ours = _MARK in file.read().splitlines()
         if not is_ours:
             raise InputError(
-                f"{path}: expected nothing or an earlier link of ours, found something else",
-                "choose another folder, or remove it",
+                f"{path}: file already exists and was not written by gainful",
+                "choose another folder, or remove the file",
             )
     first_lines = f"#!{sys.executable}\n"
     if len(first_lines) > _LONGEST_FIRST_LINE or " " in sys.executable:
-        # To the shell this is an exec and nothing after it, to Python an unused string.
+        # The shell executes exec and stops; Python sees an unused string.
         first_lines = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n'''\n"
     write_bytes(path, (first_lines + _PROGRAM).encode())
     mode = os.stat(path).st_mode
-    os.chmod(path, mode | (mode & 0o444) >> 2)  # who may read it may execute it
+    os.chmod(path, mode | (mode & 0o444) >> 2)  # executable for everyone who may read it
     return path

@@ -32,7 +32,7 @@ _REAL = re.compile(rf"\s*([+-]?(?:{_HEX}|{_DECIMAL}|inf(?:inity)?|nan))", re.ASC
 
 
 def leading_whole(text: str) -> int:
-    """The whole number that a text begins with.
+    """Return the whole number at the beginning of a text.
 
     >>> leading_whole("2.7"), leading_whole("1e2"), leading_whole("x"), leading_whole("-0.5")
     (2, 1, 0, 0)
@@ -42,7 +42,7 @@ def leading_whole(text: str) -> int:
 
 
 def leading_real(text: str) -> float:
-    """The number that a text begins with, as C's atof reads it.
+    """Return the number at the beginning of a text, like C's atof.
 
     >>> leading_real(".25"), leading_real("2,5"), leading_real("x"), leading_real("0x1.8p3"), leading_real("-0x1p9999")
     (0.25, 2.0, 0.0, 12.0, -inf)
@@ -52,13 +52,13 @@ def leading_real(text: str) -> float:
         return 0.0
     try:
         return float.fromhex(match[1]) if "x" in match[1].lower() else float(match[1])
-    except OverflowError:  # which C reads as infinite
+    except OverflowError:  # infinite in C
         return -math.inf if match[1].startswith("-") else math.inf
 
 
 VERSIONS = ("9.0.8", "10.0")
 
-#: The formats of judgments, and what they are to a measure.
+#: The formats of judgments, and the kind of judgments that measures see.
 FORMATS: Mapping[str, Reads] = {
     "qrels": "grades",
     "qrels_jg": "judges",
@@ -68,7 +68,7 @@ FORMATS: Mapping[str, Reads] = {
 
 
 def members(name: str, compat: str) -> tuple[str, ...]:
-    """The measures that a name stands for in a version; an error where it stands for none."""
+    """Return the measures that a name means in a version; raise RefusedError if there are none."""
     known = [of for of in FAMILIES if compat != "9.0.8" or not FAMILIES[of].is_new]
     if name in GROUPS:
         return tuple(of for of in GROUPS[name] if of in known)
@@ -76,14 +76,14 @@ def members(name: str, compat: str) -> tuple[str, ...]:
         return (name,)
     if name in FAMILIES:
         raise RefusedError(USAGE, f"illegal measure '{name}': trec_eval {compat} does not have it")
-    # Its output joins name and parameter by _, its options by a point.
+    # trec_eval's output joins name and parameter with _, its options with a dot.
     family, _, parameter = name.rpartition("_")
     pointed = f"did you mean {family}.{parameter}?" if family in known and parameter[:1].isdigit() else None
     raise RefusedError(USAGE, f"illegal measure '{name}'", pointed or nearest(name, [*FAMILIES, *GROUPS]))
 
 
 _SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
-#: Long names (``=``: with a value) and the short option that each stands for.
+#: Long options (``=``: with a value) and their short equivalents.
 _LONG = {
     "help": "-h",
     "version": "-v",
@@ -98,7 +98,7 @@ _LONG = {
     "Max_retrieved_per_topic=": "-M",
     "Rel_info_format=": "-R",
     "Results_format=": "-T",
-    "Output_old_results_format=": "-o",  # takes a value that nobody looks at
+    "Output_old_results_format=": "-o",  # takes a value that is ignored
     "Zscore=": "-Z",
     "compat=": "--compat",
 }
@@ -171,7 +171,7 @@ class Options:
 
     @property
     def scores_missing_topics(self) -> bool:
-        """Whether topics missing from the run get values of their own: with -c, trec_eval 10 makes up a list."""
+        """Whether topics missing from the run get scores: with -c, trec_eval 10 makes up a list."""
         return self.complete and not self.is_old
 
     @property
@@ -181,14 +181,14 @@ class Options:
 
     @property
     def policy(self) -> Policy:
-        """The version's conventions. Its errors are looked for later, topic by topic."""
+        """The version's conventions. Its errors are detected later, topic by topic."""
         dialect = "trec_eval-9" if self.is_old else "trec_eval-10"
         # Equal scores are ordered by ascending document ID only for preferences.
         ties = "docid-asc" if self.reads == "preferences" else "docid-desc"
         return Policy.like(dialect, depth=self.depth, missing="zero", duplicates="first", judges="max", ties=ties)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set what a short option stands for."""
+        """Apply a short option."""
         flags = {"-q": "by_query", "-c": "complete", "-n": "summary", "-J": "judged_only"}
         numbers = {"-l": ("level", 0), "-M": ("depth", 1), "-N": ("documents", 0)}
         if name in flags:
@@ -202,7 +202,7 @@ class Options:
         elif name == "-m":
             measure, dot, parameters = value.partition(".")
             if dot and not parameters:
-                raise RefusedError(USAGE, f"illegal measure '{value}': expected parameters after the dot, found none")
+                raise RefusedError(USAGE, f"illegal measure '{value}': no parameters after the dot")
             self.names.update(members(measure, self.compat))
             if dot and measure not in GROUPS:
                 # If a measure is given twice, only the first counts.
@@ -222,7 +222,7 @@ class Options:
 
 
 def parse_options(arguments: Sequence[str]) -> Options | Ended:
-    """Read a command line: the options of an evaluation, or the answer that replaces it.
+    """Parse a command line into options, or into the answer that replaces the evaluation.
 
     >>> options = parse_options(["-qc", "-l2", "-mmap", "-m", "P.5,10", "qrels", "run"])
     >>> options.by_query, options.complete, options.level, sorted(options.names), options.parameters

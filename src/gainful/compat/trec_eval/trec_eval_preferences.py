@@ -1,8 +1,8 @@
-"""trec_eval's measures of preferences: which documents judges prefer to which, and how often a ranking agrees.
+"""trec_eval's preference measures: which documents judges prefer, and how often a ranking agrees.
 
-A judge (trec_eval: judgment group) prefers a document to another if its level is higher. Judges may say so in parts
-(sub-groups), each about some of the documents; then what follows from two parts together is preferred, too. All
-measures are ratios of fulfilled to possible preferences, and differ in which documents and judges they count.
+A judge (trec_eval: judgment group) prefers documents with a higher level. Judges may give levels in parts (sub-groups),
+each for some of the documents; preferences that follow from two parts together also count. All measures are ratios of
+fulfilled to possible preferences; they differ in the documents and judges that count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 
 
 class Judgment(NamedTuple):
-    """A line of judgments of preferences, or by several judges. They are ordered as trec_eval goes through them."""
+    """A line of preference judgments, or of several judges, ordered as trec_eval processes them."""
 
     topic: bytes
     judge: bytes
@@ -29,27 +29,27 @@ class Judgment(NamedTuple):
     level: float
 
 
-#: The pairs that count: all, those of which both documents are retrieved, those of which one at least is.
+#: Scopes of pairs: all, both documents retrieved, or at least one retrieved.
 Scope = Literal["all", "both", "one"]
 
 
 class Count(NamedTuple):
-    """How many preferences are fulfilled, of how many."""
+    """The numbers of fulfilled and possible preferences."""
 
     fulfilled: int
     possible: int
 
     @property
     def ratio(self) -> float:
-        """NaN where none is possible."""
+        """The ratio; NaN if no preference is possible."""
         return self.fulfilled / self.possible if self.possible else math.nan
 
 
 def counted(prefers: Bools, retrieved: int) -> Mapping[Scope, Count]:
-    """Counts the preferences (row to column) between documents in the order of their ranks.
+    """Count the preferences (row to column) between documents in rank order.
 
-    A preference is fulfilled if the preferred document is retrieved and stands before the other, or the other is not
-    retrieved at all.
+    A preference is fulfilled if the preferred document is retrieved and ranked before the other, or the other is not
+    retrieved.
 
     >>> counted(np.array([[0, 1, 1], [0, 0, 0], [0, 1, 0]], bool), 2)["all"]
     Count(fulfilled=2, possible=3)
@@ -63,14 +63,14 @@ def counted(prefers: Bools, retrieved: int) -> Mapping[Scope, Count]:
 
 @dataclass(frozen=True)
 class Judge:
-    """What a judge says about a topic's documents: a row of levels for every part, NaN where it says nothing."""
+    """A judge's levels of a topic's documents: one row per part, NaN without a level."""
 
     name: bytes
-    documents: Ints  # places among the documents of the topic in the order of their ids
+    documents: Ints  # indices of the topic's documents in ID order
     levels: Floats
 
     def preferences(self) -> Bools:
-        """Whether the document of a row is preferred to that of a column, by itself or by way of others."""
+        """Whether the row's document is preferred to the column's, directly or through others."""
         prefers = np.logical_or.reduce([row[:, None] > row for row in self.levels])
         if len(self.levels) > 1:
             for between in range(len(prefers)):
@@ -79,12 +79,12 @@ class Judge:
 
     @property
     def last_level(self) -> Floats:
-        """The level in the last part that has a document."""
+        """The level in the last part that contains a document."""
         last = len(self.levels) - 1 - np.argmax(~np.isnan(self.levels[::-1]), axis=0)
         return np.asarray(self.levels[last, np.arange(last.size)])
 
     def contradiction(self) -> str | None:
-        """What is wrong with the parts taken together, if anything is."""
+        """The conflict between parts; None if there is none."""
         if len(self.levels) == 1:
             return None
         if bool(((self.levels == 0).any(axis=0) & (self.levels > 0).any(axis=0)).any()):
@@ -95,7 +95,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A judge's documents in the order of their ranks, and how many of them are retrieved."""
+    """A judge's documents in rank order, and the number retrieved."""
 
     judge: Judge
     order: Ints
@@ -103,19 +103,19 @@ class Ranked:
 
     @cached_property
     def prefers(self) -> Bools:
-        """The preferences between documents in this order."""
+        """The preferences between documents in rank order."""
         return np.asarray(self.judge.preferences()[np.ix_(self.order, self.order)])
 
     @cached_property
     def counts(self) -> Mapping[Scope, Count]:
-        """All that can be counted."""
+        """The counts of all preferences."""
         return counted(self.prefers, self.retrieved)
 
     def balanced(self, scope: Scope) -> float:
-        """The ratio as if as many documents were not relevant as are relevant, R.
+        """Return the ratio with as many nonrelevant documents as relevant ones, R.
 
-        Where there are less of them, more are taken to stand after all others; where there are more, only the first R
-        count. trec_eval sets them, in a judgment of one part, against each other as well.
+        Missing nonrelevant documents are added after all others; beyond R only the first count. For single-part
+        judgments trec_eval also compares them with each other.
         """
         level = self.judge.last_level[self.order]
         is_relevant = level > 0
@@ -139,10 +139,9 @@ class Ranked:
 
 
 class TopicPreferences:
-    """The preferences of all judges of a topic, and a ranking of its documents."""
+    """The preferences of all judges of a topic, with a ranking of its documents."""
 
     def __init__(self, judges: Sequence[Judge], documents: int, hits: Ints) -> None:
-        """``hits`` are the retrieved ones of so many judged documents, by rank."""
         order = np.concatenate((hits, np.setdiff1d(np.arange(documents), hits)))
         place = np.argsort(order)
         self._places = [np.sort(place[judge.documents]) for judge in judges]
@@ -153,25 +152,25 @@ class TopicPreferences:
         self._documents, self._retrieved = documents, hits.size
 
     def total(self, scope: Scope) -> Count:
-        """The preferences of all judges together."""
+        """The preferences of all judges combined."""
         counts = [judge.counts[scope] for judge in self._judges]
         return Count(sum(count.fulfilled for count in counts), sum(count.possible for count in counts))
 
     def simple(self, scope: Scope) -> float:
-        """The ratio of all preferences, however many judges share one."""
+        """The ratio over all preferences, counting shared ones once per judge."""
         return _or_zero(self.total(scope).ratio)
 
     def by_judge(self, scope: Scope) -> float:
-        """The mean of the judges' ratios; a judge without any counts 0."""
+        """The mean of the judges' ratios; judges without preferences count as 0."""
         return sum(_or_zero(judge.counts[scope].ratio) for judge in self._judges) / len(self._judges)
 
     def balanced(self, scope: Scope) -> float:
-        """The mean of the judges' balanced ratios; 0 if one of them has none."""
+        """The mean of the judges' balanced ratios; 0 if a judge has none."""
         return _or_zero(sum(judge.balanced(scope) for judge in self._judges) / len(self._judges))
 
     @cached_property
     def _pairs(self) -> tuple[Ints, Ints, Floats]:
-        """The pairs of documents that a judge prefers one of, as places, and the share of judges for the first."""
+        """The pairs with a preference, as indices, and the share of judges who prefer the first document."""
         votes = np.zeros((self._documents, self._documents), np.int32)
         for judge, places in zip(self._judges, self._places, strict=True):
             votes[np.ix_(places, places)] += judge.prefers
@@ -179,11 +178,11 @@ class TopicPreferences:
         return first, second, votes[first, second] / (votes[first, second] + votes[second, first])
 
     def by_pair(self, scope: Scope) -> float:
-        """The mean over pairs of documents of the share of judges whose preference is fulfilled."""
+        """The mean over pairs of the share of judges whose preference is fulfilled."""
         first, second, share = self._pairs
         both, one = second < self._retrieved, first < self._retrieved
         counts = int(np.count_nonzero({"both": both, "one": one, "all": np.ones_like(one)}[scope]))
-        # In trec_eval's order, so that the last bits are its own.
+        # Sum in trec_eval's order, to reproduce its last bits.
         shares = share[both] if scope == "both" else np.concatenate((share[both], share[one & ~both]))
         return float(np.cumsum(shares)[-1]) / counts if shares.size else 0.0
 
@@ -194,7 +193,7 @@ def _or_zero(value: float) -> float:
 
 Formula = Callable[[TopicPreferences, Scope], float]
 
-#: The scope that the end of a name stands for.
+#: Scopes by the suffix of a name.
 _SCOPES: Mapping[str, Scope] = {"": "all", "_ret": "both", "_imp": "one"}
 _RATIOS: Mapping[str, Formula] = {
     "prefs_simp": TopicPreferences.simple,
@@ -204,17 +203,16 @@ _RATIOS: Mapping[str, Formula] = {
     "prefs_num_prefs_ful": lambda topic, scope: topic.total(scope).fulfilled,
     "prefs_num_prefs_poss": lambda topic, scope: topic.total(scope).possible,
 }
-#: Every formula in every scope; trec_eval has 14 of them.
+#: Every formula in every scope; trec_eval has 14 of these combinations.
 FORMULAS: Mapping[str, tuple[Formula, Scope]] = {
     name + end: (formula, scope) for name, formula in _RATIOS.items() for end, scope in _SCOPES.items()
 }
 
 
 class Preferences:
-    """All judgments of preferences, by topic; topics and documents are in the order of their ids."""
+    """All preference judgments by topic; topics and documents are in ID order."""
 
     def __init__(self, judgments: Sequence[Judgment]) -> None:
-        """From judgments in their order, no document twice in a part."""
         self.documents: dict[bytes, list[bytes]] = {}
         self.judges: dict[bytes, list[Judge]] = {}
         for topic, of_topic in groupby(judgments, key=lambda row: row.topic):
@@ -227,7 +225,7 @@ class Preferences:
             ]
 
     def scores(self, names: Iterable[str], hits: Mapping[bytes, Ints]) -> Mapping[str, Floats]:
-        """The values of measures for topics with the places of their retrieved documents, by rank."""
+        """Return the values of measures for topics, given the indices of their retrieved documents by rank."""
         asked = {name: FORMULAS[name] for name in names}
         values: dict[str, list[float]] = {name: [] for name in asked}
         for topic, of_topic in hits.items():

@@ -1,7 +1,7 @@
-"""Judgments and a run as trec_eval reads them, which is more lenient than gainful is elsewhere.
+"""Judgments and runs read like trec_eval, which is more lenient than gainful elsewhere.
 
-Ordinary files go straight through the core. What the core refuses, or trec_eval reads differently, is first rewritten
-as clean text. Also the topics that trec_eval cannot score, which end its report.
+The core reads ordinary files directly. Files that it rejects, or that trec_eval reads differently, are first rewritten
+as clean text. Also detects topics that trec_eval cannot score, which end its report.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import NUMBER, count_of, printable, text_of_id
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-#: Larger scores than a float64 holds are read as infinite, and still rank before all others.
+#: Scores beyond float64 are read as infinite, and still rank first.
 _LARGEST = 1.7976931348623157e308
 #: Bytes searched for comments at a time.
 _STEP = 1 << 24
@@ -50,7 +50,7 @@ _STEP = 1 << 24
 def lenient_rows(
     text: Text, form: str, noun: Literal["grade", "level", "score"], options: Options, notices: list[str]
 ) -> Iterator[tuple[list[bytes], float]]:
-    """Yield the fields of every line with its number, read as far as C's atol (grades) or atof reads it.
+    """Yield the fields of every line with its number, parsed as far as C's atol (grades) or atof does.
 
     >>> text, notices = Text.of_view(b"q1 0 d1 2.7", "qrels"), []
     >>> list(lenient_rows(text, QRELS_LINE, "grade", Options(), notices))
@@ -66,7 +66,7 @@ def lenient_rows(
         fields = line.split()
         if not fields or (not options.is_old and fields[0].startswith(b"#")):
             continue
-        # A run's tag may be followed by anything.
+        # Anything may follow a run's tag.
         if len(fields) < count or (len(fields) > count and not is_run):
             expected = f"{'at least ' if is_run else ''}{count} fields, found {len(fields)}"
             message = f"{text.name}:{number}: expected {expected}\n    {printable(b' '.join(fields), 120)}"
@@ -120,7 +120,7 @@ class Inputs(NamedTuple):
 
 
 def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
-    """Read both files, ordinary text fast and anything else slowly."""
+    """Read both files; ordinary text is read fast."""
     notices: list[str] = []
     preferences: Preferences | None = None
     ordinary = _ordinary_judgments(options, ahead) if options.reads == "grades" else None
@@ -146,7 +146,7 @@ def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
         sources = [Text.of_view(b"\n".join(each), text.name) for each in lines]
         by_judge = [Judged(Qrels.read(source, format="trec"), options.policy) for source in sources]
     for each in by_judge:
-        # A run may share no topic with the judgments: what becomes of that is decided topic by topic.
+        # A run without shared topics is handled topic by topic.
         each.qrels = replace(each.qrels, is_part=True)
     judged, *others = by_judge
     run = ahead.runs()[0] if ahead is not None and ordinary is not None else None
@@ -158,7 +158,7 @@ def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
 
 
 def _read_judgments(text: Text, options: Options, notices: list[str]) -> list[Judgment]:
-    """Read preferences or the grades of several judges, in trec_eval's order."""
+    """Read preferences, or the grades of several judges, in trec_eval's order."""
     has_parts = options.format == "prefs"
     form = "topic judge part document level" if has_parts else "topic judge document level"
     rows = lenient_rows(text, form, "grade" if options.reads == "judges" else "level", options, notices)
@@ -169,13 +169,13 @@ def _read_judgments(text: Text, options: Options, notices: list[str]) -> list[Ju
         if one[:4] == other[:4]:
             topic, document, judge = (printable(each) for each in (one.topic, one.document, one.judge))
             raise RefusedError(
-                FILE, f"{text.name}: topic '{topic}' has document '{document}' twice from judge '{judge}'"
+                FILE, f"{text.name}: topic '{topic}' has duplicate document '{document}' by judge '{judge}'"
             )
     return found
 
 
 def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | None:
-    """The judgments as the core reads them; None if trec_eval reads them differently."""
+    """Read the judgments with the core; return None if trec_eval reads them differently."""
     try:
         if ahead is not None:
             judged = ahead.judged()
@@ -193,7 +193,7 @@ def _read_run(options: Options, judged: Judged, run: RunSource | None, notices: 
         try:
             return _joined(judged, run or text), text
         except InputError:
-            pass  # what is wrong with it, if anything, is found out below
+            pass  # any error is reported below
     lines = []
     for fields, score in lenient_rows(text, RUN_LINE, "score", options, notices):
         finite = repr(min(max(score, -_LARGEST), _LARGEST)).encode()
@@ -203,18 +203,18 @@ def _read_run(options: Options, judged: Judged, run: RunSource | None, notices: 
 
 
 def _joined(judged: Judged, run: RunSource | Text) -> GradedRun:
-    # Whatever it looks like, it is read as TREC text.
+    # Always read it as TREC text.
     source = run if isinstance(run, RunSource) else RunSource(run, Reading("trec"))
     return join(judged, source, judged.policy, threads=default_threads())
 
 
 def _has_odd_grades(qrels: Qrels) -> bool:
-    """Whether a grade is not written as a whole number."""
+    """Whether any grade is not written as an integer."""
     if np.any(qrels.grade != np.trunc(qrels.grade)):
         return True
     if not isinstance(qrels.origin, TextLines):
         return False
-    # The shortest would be `1e1` or `1.0`: with blank and line end, at least five bytes.
+    # The shortest such grades, `1e1` and `1.0`, take at least five bytes with blank and line end.
     after_document = qrels.document_start + qrels.document_length
     line_end = np.append(qrels.origin.offset[1:], qrels.data.size + 1)
     long_enough = np.flatnonzero(line_end - after_document >= 5)
@@ -225,20 +225,19 @@ def _has_odd_grades(qrels: Qrels) -> bool:
 
 
 def _has_comments(data: Bytes) -> bool:
-    """Whether a line begins with ``#``."""
     return data[:1].tobytes() == b"#" or any(
         b"\n#" in data[start : start + _STEP + 1].tobytes() for start in range(0, data.size, _STEP)
     )
 
 
 def refusals(inputs: Inputs, options: Options) -> Iterator[tuple[int, RefusedError]]:
-    """Yield the position of the first topic with each problem that keeps it from being scored, and the reason."""
+    """Yield the position of the first topic per problem that prevents scoring, with the error."""
     judged, answered, ids = inputs.judged, inputs.graded.answered, inputs.graded.query_ids
     needed = np.ones_like(answered) if options.scores_missing_topics else answered
 
     missing = np.flatnonzero(~answered)
     if missing.size and not options.is_old and not options.complete:
-        # The message is trec_eval's own; it has the two files the wrong way round.
+        # This is trec_eval's message, which confuses the two files.
         text = f"result qid '{printable(ids[missing[0]])}' not found in qrels"
         way_out = "-c counts topics that are not in the run as 0, --compat 9.0.8 leaves them out"
         yield int(missing[0]), RefusedError(CALCULATION, text, f"it is the run that lacks it: {way_out}")

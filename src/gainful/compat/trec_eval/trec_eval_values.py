@@ -1,4 +1,4 @@
-"""The lines of trec_eval's report, the measure of each, their values, and the report as trec_eval prints it."""
+"""The lines of trec_eval's report: their measures, values and output."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from gainful.measures.catalog import MEASURES
 from gainful.measures.names_trec_eval import FAMILIES, Family, Reads, build
 from gainful.notation import number_text, text_of_id
 
-#: The Z-score of a value whose mean is unknown, or differs from it without any deviation.
+#: The Z-score if the mean is unknown, or the value differs from the mean with zero deviation.
 _NO_ZSCORE = -1000000.0
 
-#: Means and deviations by topic and name of a measure.
+#: Means and deviations, keyed by topic and measure name.
 ZScores = Mapping[tuple[str, str], tuple[float, float]]
 
 
@@ -48,7 +48,7 @@ def read_zscores(path: str) -> ZScores:
     except InputError as error:
         raise RefusedError(ZSCORES, error.message, error.hint) from error
     if not data:
-        raise RefusedError(ZSCORES, f"{path}: expected lines of topic measure mean deviation, found an empty file")
+        raise RefusedError(ZSCORES, f"{path}: the file is empty; expected lines of topic measure mean deviation")
     for number, line in enumerate(data.splitlines(), 1):
         fields = [text_of_id(field) for field in line.split()]
         if len(fields) != 4:
@@ -59,7 +59,7 @@ def read_zscores(path: str) -> ZScores:
 
 
 def zscores_of(known: ZScores, measure: str, topics: list[str], values: Floats) -> Floats:
-    """The Z-scores of a measure's values.
+    """Return the Z-scores of a measure's values.
 
     >>> zscores_of({("301", "map"): (0.25, 0.5)}, "map", ["301", "302"], np.array([0.5, 0.5])).tolist()
     [0.5, -1000000.0]
@@ -76,9 +76,9 @@ _UNJUDGED, _POOLED, _MORE = ord("-"), ord("."), ord(">")
 
 
 def grade_strings(graded: GradedRun, length: int, topics: Ints) -> list[str]:
-    """The grades of each topic's first documents.
+    """Return the grades of each topic's first documents as text.
 
-    0 to 9 are themselves, more is ``>``; a document that was not judged is ``-``, or ``.`` if its grade is below 0.
+    0 to 9 are printed as such, higher grades as ``>``, unjudged documents as ``-``, and negative grades as ``.``.
     """
     length = max(0, min(length, int(graded.retrieved[topics].max(initial=0))))
     characters = np.full((topics.size, length), _UNJUDGED, np.uint8)
@@ -108,7 +108,7 @@ class Line:
 
 
 def report_lines(options: Options, levels: Sequence[float]) -> list[Line]:
-    """The requested lines, in trec_eval's order; ``levels`` are the grades in the judgments."""
+    """Return the requested lines in trec_eval's order; ``levels`` are the grades in the judgments."""
     lines: list[Line] = []
     for name in FAMILIES:
         if name in options.names:
@@ -146,12 +146,12 @@ def _cutoffs(family: Family, given: str) -> tuple[float, ...]:
         raise RefusedError(FILE, f"expected cutoffs above 0, found {number_text(cutoffs[0])}")
     for one, other in pairwise(cutoffs):
         if one == other:
-            raise RefusedError(FILE, f"expected every cutoff once, found {number_text(one)} twice")
+            raise RefusedError(FILE, f"duplicate cutoff {number_text(one)}")
     return tuple(cutoffs)
 
 
 def _parameters(takes: str, given: str | None, options: Options, levels: Sequence[float]) -> Mapping[str, object]:
-    """Our parameters for the text of trec_eval's, which may be missing."""
+    """Convert trec_eval's parameters, which may be missing, to ours."""
     if takes == "utility":
         weights = [1.0, -1.0, 0.0, 0.0] if given is None else _numbers(given)
         if len(weights) != 4:
@@ -161,7 +161,7 @@ def _parameters(takes: str, given: str | None, options: Options, levels: Sequenc
     if takes == "patience":
         pairs = {} if given is None else _pairs(given)
         gain = _gain_table(pairs, levels) if pairs.keys() - {"p"} else "linear"
-        # The gains of a topic with grades above 1 are divided by its highest, as trec_eval 10 intends; where a table is
+        # The gains of a topic with grades above 1 are divided by its highest, as trec_eval 10 intends; if a table is
         # given, it divides by the table's highest, which `_adapt` sees to.
         return {"p": pairs.get("p", 0.9), "gain": gain, "scale": "query"}
     if given is None:
@@ -183,13 +183,12 @@ def _pairs(given: str) -> dict[str, float]:
         name, equals, value = part.partition("=")
         if not equals or "=" in value:
             raise RefusedError(FILE, f"expected name=number, found '{part}'")
-        if name == "p" or name not in pairs:  # of several persistences the last one counts there
+        if name == "p" or name not in pairs:  # in trec_eval the last persistence counts
             pairs[name] = leading_real(value)
     return pairs
 
 
 def _gain_table(pairs: Mapping[str, float], levels: Iterable[float]) -> dict[float, float]:
-    """The gain of every grade: given, or the grade itself."""
     given = _given_gains(pairs)
     return {level: given.get(level, level) for level in sorted({*levels, *given, 0.0}) if level >= 0}
 
@@ -200,7 +199,7 @@ def _given_gains(pairs: Mapping[str, float]) -> dict[float, float]:
 
 @dataclass(frozen=True)
 class Scored:
-    """A report's lines with their values for every topic and over all topics."""
+    """A report's lines, with their values per topic and over all topics."""
 
     lines: list[Line]
     run_id: str
@@ -208,7 +207,7 @@ class Scored:
     values: dict[Line, Floats]
     strings: dict[Line, list[str]]
     summary: dict[Line, float]
-    refused: RefusedError | None  # why there are no more topics, and no summary
+    refused: RefusedError | None  # the reason for missing topics and summary
 
     @classmethod
     def of(cls, inputs: Inputs, options: Options) -> Scored:
@@ -224,7 +223,7 @@ class Scored:
             if line.family.reads not in ("any", options.reads):
                 fitting = [f"-R {name}" for name, reads in FORMATS.items() if reads == line.family.reads]
                 text = f"measure '{line.of}': needs {' or '.join(fitting)}, found -R {options.format}"
-                raise RefusedError(CALCULATION, text, f"-m {_GROUP_OF[options.reads]} has the measures of this format")
+                raise RefusedError(CALCULATION, text, f"use -m {_GROUP_OF[options.reads]} for this format")
         positions = np.arange(answered.size) if options.scores_missing_topics else np.flatnonzero(answered)
         if end is not None:
             positions = positions[positions < end]
@@ -268,7 +267,7 @@ class Scored:
                 yield f"{mark}{line.name:<22}\tall\t{value_text(line, self.summary[line])}\n"
 
 
-#: The group of all measures of each kind of judgments.
+#: The group of all measures for each kind of judgments.
 _GROUP_OF: Mapping[Reads, str] = {"grades": "all_trec", "judges": "qrels_jg", "preferences": "all_prefs"}
 
 
@@ -286,7 +285,7 @@ def _values_by_line(lines: list[Line], inputs: Inputs, options: Options, positio
             values[line] = of_line
     if inputs.preferences is not None:
         asked = {line.of: line for line in lines if line.family.reads == "preferences"}
-        # By topic, the places of retrieved documents among the judged ones, in order of rank.
+        # By topic, indices of retrieved documents among the judged ones, by rank.
         hits: dict[bytes, Ints] = {}
         for i in positions.tolist():
             start, end = graded.hit_offsets[i : i + 2]
@@ -309,7 +308,7 @@ def _mean_of_judges(inputs: Inputs, measures: Sequence[Measure]) -> Floats:
 
 
 def _adapt(line: Line, scores: Floats, inputs: Inputs, options: Options) -> Floats:
-    """Apply habits of trec_eval that are not part of the measure."""
+    """Apply behaviour of trec_eval that is not part of the measure."""
     if line.of == "rbp_resid":
         # trec_eval computes it only for lists with an unjudged document.
         return np.where(np.diff(inputs.graded.hit_offsets) == inputs.graded.retrieved, 0.0, scores)
@@ -317,8 +316,8 @@ def _adapt(line: Line, scores: Floats, inputs: Inputs, options: Options) -> Floa
         # This is the only effect of -l on it.
         return np.where(inputs.judged.recall_base(options.level, None) == 0, 0.0, scores)
     if line.of == "rbp" and line.given is not None:
-        # From gains divided by a topic's highest to gains divided by the highest in the table, which has every given
-        # grade, whether a document has it or not, and all grades up to the topic's highest.
+        # Rescale gains from the topic's highest to the table's highest. The table has every given grade, even without
+        # documents, and all grades up to the topic's highest.
         given, judged = _given_gains(_pairs(line.given)), inputs.judged
         factors = np.ones(len(judged.qrels.query_ids))
         for i, (start, end) in enumerate(pairwise(judged.item_offsets.tolist())):
@@ -334,9 +333,9 @@ def _adapt(line: Line, scores: Floats, inputs: Inputs, options: Options) -> Floa
 
 
 def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:
-    """The score, with -c, of topics that are not in the run.
+    """Return the score, with -c, of topics that are not in the run.
 
-    trec_eval 10 scores a list of one made-up document and then undoes that, but not for names with parameters.
+    trec_eval 10 scores a made-up list of one document and then undoes that, except for names with parameters.
     """
     if line.of in ("num_rel", "yaap"):
         return scores
@@ -358,7 +357,7 @@ def _grades_as_text(line: Line, inputs: Inputs, options: Options, positions: Int
 
 def _summary_value(line: Line, values: Floats, inputs: Inputs, options: Options) -> float:
     count = inputs.graded.answered.size if options.complete else values.size
-    # In the order of topics and without exact summation, as trec_eval does, so that ties round the same way.
+    # Sum in topic order without compensation, like trec_eval, so that rounding agrees.
     total = float(np.cumsum(values)[-1]) if values.size else 0.0
     if line.family.summary == "topics":
         return float(count)

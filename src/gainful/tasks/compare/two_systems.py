@@ -290,6 +290,10 @@ _RECORD = head(
 _DIFFERENCE = Axis("difference")
 
 
+#: Queries labelled on each side of a difference plot.
+_LABELLED = 3
+
+
 def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, axis: Axis = _DIFFERENCE) -> Plot:
     """Plot the difference on each query, largest first; of very many queries, their cumulative distribution."""
     (a, b), count, unit = names, len(matrix.queries), matrix.unit
@@ -310,12 +314,15 @@ def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, ax
         )
     order = np.argsort(-differences, kind="stable").tolist()
     values = [float(differences[i]) for i in order]
-    named = {matrix.queries[i] for i in (order[0], order[-1]) if differences[i]}
-    labels = [matrix.queries[i] if matrix.queries[i] in named else "" for i in order]
+    # Label the most extreme queries of both sides; figures drop labels that do not fit.
+    first, last = (differences[order[:_LABELLED]] > 0).sum(), count - (differences[order[-_LABELLED:]] < 0).sum()
+    labels = [matrix.queries[i] if place < first or place >= last else "" for place, i in enumerate(order)]
     sides: dict[str, list[int]] = {}
     for place, value in enumerate(values):
         favours = value if matrix.better == "higher" else -value
         sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
+    for places in sides.values():  # labels are placed in this order
+        places.sort(key=lambda place: -abs(values[place]))
     points = tuple(
         Points(
             f"{printable(system, 40)} is better" if system else "equal",
