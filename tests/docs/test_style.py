@@ -70,7 +70,8 @@ def prose_of_source(path: Path) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("where", ["pages", "package"])
 def test_no_forbidden_phrase(where: str) -> None:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    # The changelog and the table of words in CONTRIBUTING name what is not to be written.
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     sources = [path for name in ("gainful", "gainful_papers") for path in (ROOT / "src" / name).rglob("*.py")]
     found = [
         f"{path.relative_to(ROOT)}:{number}: write '{better}': {line.strip()[:100]}"
