@@ -46,6 +46,10 @@ def test_swapped_arrays() -> None:
         evaluate_arrays(grades, scores, "RR")
     with pytest.warns(UserWarning, match="share their score"):
         assert evaluate_arrays(grades, scores, "RR", as_given=True).mean("RR") == 1
+    unknown: Any = evaluate_arrays
+    with pytest.raises(UsageError, match="no option k"):
+        unknown(scores, grades, "RR", k=10)
+    assert evaluate_arrays(scores, grades, "RR", duplicates="first").policy.duplicates == "first"
     for one, other in ((scores, grades), (grades, grades), (scores, scores), (10 * scores // 1, grades)):
         evaluate_arrays(one, other, "RR")
 

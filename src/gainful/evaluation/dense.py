@@ -25,6 +25,7 @@ from gainful.measures.block import condenses
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.notation import count_of
 from gainful.policy import Policy
+from gainful.question import unknown_option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def evaluate_arrays(
     queries: QueriesLike | None = None,
     name: str = "<arrays>",
     threads: int | None = None,
-    as_given: bool = False,
+    **more: object,
 ) -> Evaluation:
     """Score NumPy arrays, or any arrays with DLPack (PyTorch, JAX, CuPy), with one row per query.
 
@@ -72,7 +73,8 @@ def evaluate_arrays(
     ``exclude`` and ``training`` list items that users had before, as in :func:`evaluate`: a matrix of users and items
     whose nonzero cells count, dense or from SciPy, or index pairs: an integer array of shape (n, 2), or arrays of rows
     and columns. A matrix for ``exclude`` has the shape of the results. ``items`` is a table indexed by item number.
-    ``as_given=True`` accepts scores and relevance that look swapped.
+    Choices of
+    the policy are keywords; ``as_given=True`` accepts scores and relevance that look swapped.
 
     Otherwise, row and item numbers act like IDs in dicts: ``evaluate({row: {item: grade}}, {row: {item: score}})``. IDs
     are compared as texts, so that ties=docid-desc puts item 9 before item 10.
@@ -83,6 +85,10 @@ def evaluate_arrays(
     >>> evaluate_arrays(ranked_items=[[7, 3, 5], [5, 3, 9]], relevant_items=[[3], [5, 9]], measures="R@2").mean("R@2")
     0.75
     """
+    options: dict[str, Any] = Policy.gathered({"policy": policy, "as_given": False, **more})
+    policy, is_as_given = options.pop("policy"), options.pop("as_given")
+    if options:
+        raise unknown_option("evaluate_arrays", next(iter(options)))
     if (scores is None) == (ranked_items is None):
         raise UsageError(f"one of scores and ranked_items is needed, not {'none' if scores is None else 'both'}")
     if relevance is None and relevant_items is None:
@@ -98,7 +104,7 @@ def evaluate_arrays(
             f"{name}: relevance[{row}] has {found:,} grades for {wanted:,} candidates",
             "item numbers, rather than values by column, are passed as ranked_items= (best first) and relevant_items=",
         )
-    if results.item is truth.item is None and not as_given and looks_swapped(truth.sample(), results.sample()):
+    if results.item is truth.item is None and not is_as_given and looks_swapped(truth.sample(), results.sample()):
         raise UsageError(
             f"{name}: the scores look like grades, and relevance like scores: are they swapped?",
             "scores come first: evaluate_arrays(scores, relevance); as_given=True skips this check",

@@ -99,6 +99,7 @@ LOOKS_LIKE_A_RUN = "this looks like a run; give judgments first, then runs"
 _LOG_NEEDED = ("time", "text", "query")
 #: A column name for spans built from three columns: document, start and end.
 SPAN = re.compile(r"(.+)\[(.+):(.+)\]")
+PARENT_PATTERN = "a pattern has parentheses around the document: '(.+)#[0-9]+' reads doc12 in doc12#3"
 #: Names of distances, of which the smallest ranks first.
 NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}
@@ -164,9 +165,6 @@ class OfEitherSide(str):
     """The name of a column in judgments or runs; the other side may use default names."""
 
     __slots__ = ()
-
-
-PARENT_PATTERN = "a pattern has parentheses around the document: '(.+)#[0-9]+' reads doc12 in doc12#3"
 
 
 class ParentColumn(str):
@@ -325,11 +323,9 @@ def _ask_for(
     free = {name: cells for name, cells in free.items() if not cells or any(str(cell).strip() for cell in cells)}
     value = "rank" if value == "score" and "rank" in roles else value
     if value == "grade" and "document" in roles and {"start", "end"} <= {*free}:
-        span = {"document": f"{names[roles['document']]}[start:end]"}
-        return InputError(
-            f"{where}: no column for the grade among {some_of(names, 12)}",
-            f"for passages, use {option('columns', span)} with {option('spans', 0.5)}",
-        )
+        span = option("columns", {"document": f"{names[roles['document']]}[start:end]"})
+        lacks = f"{where}: no column for the grade among {some_of(names, 12)}"
+        return InputError(lacks, f"for passages, use {span} with {option('spans', 0.5)}")
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
