@@ -377,7 +377,8 @@ class FrameColumns:
             absent = np.ones(rows.size, bool) if is_id else np.isnan(found[rows])
             rows = np.sort(np.append(rows[~absent], self.unusable(column, rows[absent])))
         expected = f"expected {'an id' if is_id else 'a finite number'} {named}"
-        refuse_rows(rows, lambda row: f"{origin.where(row)}: {expected} {self.shown(column, row)}", None)
+        hint = "cast the column to text or integers" if is_id and "float" in self.kind(column) else None
+        refuse_rows(rows, lambda row: f"{origin.where(row)}: {expected} {self.shown(column, row)}", hint)
         return found
 
 

@@ -60,7 +60,7 @@ def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any]
         elif isinstance(documents, (set, frozenset)) and not run:  # unordered, so not a ranking
             yield Entry(query, sorted(documents, key=str), None, where)  # deterministic order
         elif isinstance(documents, (str, bytes)) or not isinstance(documents, kinds):
-            expected = "documents and scores or a list of documents" if run else "documents and grades"
+            expected = f"documents and {'scores' if run else 'grades'} or a list of documents"
             raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
         else:
             yield _listed_entry(query, list(documents), where, columns, run=run)
