@@ -183,6 +183,11 @@ def test_what_would_match_is_named(core: str, judged: list[str], retrieved: list
     assert not any("hardly" in line for line in said({"r": {"q1": ["x", "y"]}}, {"q1": dict.fromkeys(judged, 1)}))
 
 
+def test_documents_that_match_but_are_excluded_are_not_written_in_another_way() -> None:
+    excluded = evaluate(QRELS, {"q1": ["d1"]}, "AP", exclude={"q1": ["d1"]})
+    assert not any("hardly" in line for line in notices([excluded]))
+
+
 def test_where_only_relevant_documents_are_judged_the_others_say_nothing() -> None:
     golden, run = {"q1": {"d1": 1}, "q2": {"d1": 2}}, {"q1": ["x", "d1"], "q2": ["d1", "y"]}
     assert notices([evaluate(golden, run, "AP")]) == []

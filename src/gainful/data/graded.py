@@ -473,7 +473,7 @@ def _near_documents(found: Sequence[bytes], judged: Sequence[bytes], policy: Pol
     alike = chunks_of(found, judged)
     if alike is None and policy.spans == "none" and all(map(span_of, (*found, *judged))):
         return f"the IDs are spans: {option('spans', 0.5)} credits chunks to the spans of which they cover half"
-    if alike is None and found and is_none:
+    if alike is None and found and is_none and {*found}.isdisjoint(judged):
         match = near_miss(*([text_of_id(each) for each in ids[:_COMPARED]] for ids in (found, judged)))
         if match and 2 * match.count >= min(match.total, len(judged)):
             return f"{match.count:,} of {match.total:,} documents match {match.how}: {_SAME_IDS}"
