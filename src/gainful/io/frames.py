@@ -427,7 +427,6 @@ class _PandasColumns(FrameColumns):
 
 
 def _number(value: object) -> float:
-    """Return a number, or NaN for anything else."""
     with suppress(OverflowError):
         if isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
             return float(value)

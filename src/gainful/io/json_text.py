@@ -71,6 +71,7 @@ def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any]
 _SHAPES = (
     ("node", "node.node_id", "node.metadata"),
     ("node_id", "node_id", "metadata"),
+    ("id_", "id_", "metadata"),
     ("page_content", "id", "metadata"),
     ("meta", "id", "meta"),
 )
@@ -102,6 +103,7 @@ def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
     given, has = columns.get("document"), item.__contains__ if isinstance(item, dict) else partial(hasattr, item)
     own, about = next((paths for tells, *paths in _SHAPES if has(tells)), ("", ""))
     known = value_at(item, about) if about else None
+    own = own if value_at(item, own) else own.replace("node_id", "id_")  # in LlamaIndex's JSON
     if not isinstance(known, Mapping) and (isinstance(item, (str, bytes, int)) or not callable(given)):
         return _with_paths(item, columns) if isinstance(item, dict) else item
     ids = {path: value_at(item, path) for path in (own, *(f"{about}.{key}" for key in known or ())) if path}
