@@ -27,7 +27,7 @@ NAMES: Names = {
         "docno",
         "doc_id document_id corpus_id pid passage_id chunk_id item_id movie_id product_id sku asin",
         "document doc item",
-        "url",
+        "url product",
     ),
     "grade": ("grade relevance rel label rating judgment judgement gain", "score"),
     "score": ("score", "similarity sim prediction pred est weight"),
