@@ -286,7 +286,8 @@ export function sensitivityMap(page: Page): View | null {
       context.fillText(text, x0 - 8, r * ROW + ROW / 2, x0 - 10);
     });
     context.textAlign = "left";
-    context.fillText(`Share of gain kept at rank ${page.state.depth}`, 0, -HEAD / 2, width);
+    const heading = x0 < 120 ? "Share" : "Discount at rank j: share";
+    context.fillText(`${heading} of gain kept at rank ${page.state.depth}`, 0, -HEAD / 2, width);
     context.textAlign = "center";
     let free = -Infinity;
     columns.forEach((column, c) => {

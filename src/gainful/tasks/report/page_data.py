@@ -58,11 +58,11 @@ if TYPE_CHECKING:
 
 #: What measures say that readers without our terms would not learn from their formulas.
 _PLAIN = {
-    "nDCG": "Normalised discounted cumulated gain: how close a list comes to the best possible one, which has 1; "
+    "nDCG": "Normalised discounted cumulated gain: how close a list comes to the best possible one, which scores 1; "
     "better documents and higher ranks count more",
-    "nCG": "Normalised cumulated gain: how close a list comes to the best possible one, which has 1; better documents "
+    "nCG": "Normalised cumulated gain: how close a list comes to the best possible one, which scores 1; better documents "
     "count more",
-    "nsDCG": "Normalised session DCG: how close a session comes to the best possible one, which has 1; better "
+    "nsDCG": "Normalised session DCG: how close a session comes to the best possible one, which scores 1; better "
     "documents, higher ranks and earlier queries count more",
     "RR": "Reciprocal rank of the first relevant document: 1 at rank 1, 1/2 at rank 2, 0 without one",
 }
