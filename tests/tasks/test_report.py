@@ -198,8 +198,8 @@ def test_the_first_sentence_decides_and_the_title_names_the_leaders():
     assert data.answer[0] == f"top is clearly the best, {ahead:.0%} ahead of mid."
     assert data.title == "top, mid and low: nDCG@5 on 12 queries"
     assert data.meaning == (
-        "nDCG@5: Normalised discounted cumulated gain: how close a list comes to the best possible one, which scores 1; "
-        "better documents and higher ranks count more."
+        "nDCG@5: Normalised discounted cumulated gain: how close a list comes to the best possible one, which scores 1;"
+        " better documents and higher ranks count more."
     )
     pair = gainful.compare(qrels, runs, "nDCG@5").systems["nDCG@5"].family.pair("top", "mid")
     assert data.answer[1].startswith(

@@ -425,8 +425,8 @@ def decision(result: SystemsResult) -> str:
 def _best(result: SystemsResult) -> str:
     """Name the systems that could be best; with very many queries, one always is, even by a negligible difference."""
     family = result.family
-    names = [family.systems[i] for i in family.order if family.systems[i] in family.may_be_best]
-    best = [name_text(each, family.systems) for each in names]
+    could_be = (family.systems[i] for i in family.order if family.systems[i] in family.may_be_best)
+    best = [name_text(each, family.systems) for each in could_be]
     if not best:
         return "No system is the best: each is beaten by another."
     if len(best) == len(family.systems):

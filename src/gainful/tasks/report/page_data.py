@@ -56,12 +56,12 @@ from gainful.tasks.compare.unpaired_systems import UnpairedComparison
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: What measures say that readers without our terms would not learn from their formulas.
+#: Meanings for readers to whom the formulas of these measures say little.
 _PLAIN = {
     "nDCG": "Normalised discounted cumulated gain: how close a list comes to the best possible one, which scores 1; "
     "better documents and higher ranks count more",
-    "nCG": "Normalised cumulated gain: how close a list comes to the best possible one, which scores 1; better documents "
-    "count more",
+    "nCG": "Normalised cumulated gain: how close a list comes to the best possible one, which scores 1; better "
+    "documents count more",
     "nsDCG": "Normalised session DCG: how close a session comes to the best possible one, which scores 1; better "
     "documents, higher ranks and earlier queries count more",
     "RR": "Reciprocal rank of the first relevant document: 1 at rank 1, 1/2 at rank 2, 0 without one",
@@ -98,7 +98,7 @@ class PageData:
 
     @property
     def meaning(self) -> str:
-        """What the primary measure says, in one sentence."""
+        """The meaning of the primary measure, in one sentence."""
         measure = self.primary
         claim = _PLAIN.get(measure.name) or Help.of(measure).claim.removesuffix(".")
         claim = re.sub(r"\bk\b", str(measure.rank_cutoff or "k"), claim)
