@@ -454,6 +454,8 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     section.locator("tbody button").nth(5).wait_for()
     assert section.locator("tbody button").count() == 6
     section.get_by_role("combobox", name="Measure").select_option("1")
+    # The names of the rows stay in view while the columns scroll.
+    assert section.locator("tbody th").first.evaluate("cell => getComputedStyle(cell).position") == "sticky"
     cell = section.get_by_title("good against weak")
     means = [evaluate(qrels, runs[name], "AP").aggregate("AP") for name in ("good", "weak")]
     assert cell.inner_text().startswith(f"+{means[0] - means[1]:.3f}")

@@ -115,7 +115,7 @@ export const signed = (value: number | null | undefined, places = 4): string => 
 export const share = (value: number | null | undefined): string =>
   isNone(value) ? "–" : `${(100 * value!).toFixed(1)}%`;
 export const probability = (p: number | null | undefined): string =>
-  isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
+  isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 || p!.toFixed(3) === "0.050" ? 4 : 3);
 /** A number without trailing zeros. */
 export const plain = (value: number): string => String(Number(value.toPrecision(6)));
 export const count = (n: number, one: string, many = `${one}s`): string =>

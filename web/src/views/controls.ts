@@ -152,7 +152,7 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
     averaging.select.value = state.average;
     averaging.select.disabled = !isNormalised(state);
     const gains = sliders.length ? ` · gains ${sliders.map(({ i }) => plain(state.gains[i]!)).join(" ")}` : "";
-    const short = report.sessions ? `bq ${state.queryBase} · b ${state.base}` : discountText(state);
+    const short = report.sessions ? `base ${state.queryBase} by query, ${state.base} by rank` : discountText(state);
     say(summary, `${liveName(page)}${gains} · ${short}`);
     const bases = `discount base ${state.queryBase} for queries and ${state.base} for ranks`;
     const how = report.sessions ? bases : short.replace("÷", "gains at rank j ÷");
