@@ -577,7 +577,7 @@ def test_queries_without_scores_and_with_weights(show: Show) -> None:
     queries = Queries({q: {"visits": weight} for q, weight in weights.items()}, weights="visits")
     opened = show(qrels, runs, "nDCG@30", queries=queries, policy=Policy(missing="skip"))
     assert (
-        "weighted means over 4 to 5 queries, worth 3.1 by their weights."
+        "weighted means over 4 to 5 queries, effective sample size 3.1."
         in opened.page.locator("#leaderboard").inner_text()
     )
     section = see(opened, "queries")

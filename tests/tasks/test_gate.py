@@ -472,7 +472,7 @@ def test_small_groups_are_called_small_and_raise_no_alarm():
 
 def test_weights_make_fewer_queries_of_many():
     table = {query: {"visits": 1000 if i < 3 else 1} for i, query in enumerate(QRELS)}
-    with pytest.raises(InputError, match=r"60 queries, worth 3\.1 by their weights, can only detect"):
+    with pytest.raises(InputError, match=r"60 queries, effective sample size 3\.1, can only detect"):
         freeze_gate(QRELS, RUN, "RR", rule=LOOSE, queries=gainful.Queries(table, weights="visits"))
 
 

@@ -147,7 +147,7 @@ def units_text(
 
     >>> units_text(48, 2, "session"), units_text(50, 0, "query", [("late", 20)], 6.8)
     ('48 of 50 sessions, the others lack a score', \
-'50 queries, 20 of which late did not answer, worth 6.8 by their weights')
+'50 queries, 20 of which late did not answer, effective sample size 6.8')
     """
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
     text = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)
