@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
 _WITH_NAMES = ("csv", "tsv", "json", "jsonl", "parquet")
 #: Files of at least this many bytes are read in pieces, if their format supports it.
 LARGE = 1 << 26
+#: Usual and largest size of a text relative to its compressed file.
+_USUALLY_PACKED, _MOST_PACKED = 20, 1000
 _NO_GRADES: Mapping[str, float] = MappingProxyType({})
 
 
@@ -134,10 +135,21 @@ def is_read_in_pieces(value: object, how: Reading) -> bool:
     if not isinstance(value, (str, os.PathLike)) or not os.path.isfile(value):
         return False
     # Under a low memory limit smaller files also count as large, since their columns may not fit.
-    if os.path.getsize(value) < min(LARGE, max_list_bytes() // 10):
+    least, size = min(LARGE, max_list_bytes() // 10), os.path.getsize(value)
+    if size < least // _MOST_PACKED:
         return False
-    format_ = FORMATS[format_of(open_source(value), how, run=True)]
-    return bool(format_.piece_reader) and (format_.name != "parquet" or find_spec("pyarrow") is not None)
+    text = open_source(value)
+    format_ = FORMATS[format_of(text, how, run=True)]
+    if not format_.piece_reader:
+        return False
+    if format_.name == "parquet":
+        from gainful.io.frames import parquet_rows
+
+        rows = parquet_rows(text)
+        size = max(size, rows * PER_ROW // 10) if rows else 0
+    elif text.path is None:
+        size *= _USUALLY_PACKED
+    return size >= least
 
 
 def read_pieces(value: str | os.PathLike[str], how: Reading) -> Iterator[Rows]:
