@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import io
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 import zstandard
 
+from gainful.cli.main import run
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.sources import fingerprint_of, hash_ahead, open_source
 from tests.together import together
@@ -300,3 +302,18 @@ def test_files_are_hashed_ahead(tmp_path):
     hash_ahead([str(kept), str(changed)])
     found = [fingerprint_of(str(path)) for path in (kept, changed)]
     assert [each and each.sha256() for each in found] == [hashlib.sha256(kept.read_bytes()).hexdigest(), None]
+
+
+@pytest.mark.parametrize("command", [["eval", "qrels.txt", "folder"], ["eval", "folder", "some.run"]])
+def test_folders_that_cannot_be_listed(tmp_path, monkeypatch, capsys, command):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    (tmp_path / "some.run").write_text("q1 Q0 a 1 1 t\n")
+    monkeypatch.setattr(os, "listdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert run(command) == 3
+    assert capsys.readouterr().err.startswith("folder: cannot be read (Permission denied)")

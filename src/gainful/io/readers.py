@@ -25,7 +25,7 @@ from gainful.io.formats import (
     load_reader,
 )
 from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
-from gainful.io.sources import Text, as_source, max_list_bytes, open_source, require_memory
+from gainful.io.sources import Text, as_source, folder_errors, max_list_bytes, open_source, require_memory
 from gainful.kernel.arrays import offsets_of
 from gainful.notation import NUMBER
 
@@ -116,7 +116,9 @@ def read_dict(
 def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
     """Read an NTCIR folder, a folder of parquet parts or a collection of ir_datasets; return None for other paths."""
     if os.path.isdir(path):
-        if any(part.startswith("part-") and part.endswith(".parquet") for part in os.listdir(path)):
+        with folder_errors(path):
+            parts = os.listdir(path)
+        if any(part.startswith("part-") and part.endswith(".parquet") for part in parts):
             from gainful.io.frames import read_parquet
 
             return read_parquet(path, how, run=run)
