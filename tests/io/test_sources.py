@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import zstandard
 
+from gainful import Run
 from gainful.cli.main import run
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.sources import fingerprint_of, hash_ahead, open_source
@@ -317,3 +318,13 @@ def test_folders_that_cannot_be_listed(tmp_path, monkeypatch, capsys, command):
     monkeypatch.setattr(os, "scandir", refuse)
     assert run(command) == 3
     assert capsys.readouterr().err.startswith("folder: cannot be read (Permission denied)")
+
+
+def test_a_guess_at_a_mistake_does_not_copy_a_long_line():
+    text = b"x" * 20_000_000
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"<bytes>:1: expected 6 fields, found 1\n"):
+        Run.read(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30_000_000  # one copy, for the format's detection
