@@ -20,16 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, FORMATS, PER_QUERY, Reading, first_line, format_of
-from gainful.io.sources import (
-    COMPRESSED_ENDINGS,
-    HEAD,
-    Text,
-    file_text,
-    folder_errors,
-    hash_ahead,
-    max_list_bytes,
-    open_source,
-)
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, file_text, hash_ahead, max_list_bytes, open_source
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, current_progress
@@ -193,9 +184,7 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     for source in sources:
         if os.path.isdir(source):
             # Keep dangling links: reading them raises the error.
-            with folder_errors(source):
-                entries = [entry for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
-            inside = [entry.path for entry in entries]
+            inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
             if not inside:
                 raise InputError(f"{source}: the folder contains no files")
             found += sorted(inside)

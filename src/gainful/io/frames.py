@@ -184,16 +184,6 @@ def parquet_pieces(text: Text, reading: Reading) -> Iterator[Rows]:
         yield from read_batches(batches, reading.columns, text.name, size)
 
 
-def parquet_rows(text: Text) -> int:
-    """Return the number of rows of a parquet file that can be read in pieces; 0 if it cannot be."""
-    if text.path is None or find_spec("pyarrow") is None:
-        return 0
-    from pyarrow import parquet
-
-    with _parquet_errors(text.name):
-        return int(parquet.read_metadata(text.path).num_rows)
-
-
 def _require_parquet(name: str, parts: Sequence[Any], per_row: int) -> int:
     """Check the memory for the rows in parquet metadata against the limit; return the bytes for the rows."""
     rows = sum(part.num_rows for part in parts)

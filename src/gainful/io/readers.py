@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from gainful.io.formats import (
     load_reader,
 )
 from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
-from gainful.io.sources import Text, as_source, folder_errors, max_list_bytes, open_source, require_memory
+from gainful.io.sources import Text, as_source, max_list_bytes, open_source, require_memory
 from gainful.kernel.arrays import offsets_of
 from gainful.notation import NUMBER
 
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 _WITH_NAMES = ("csv", "tsv", "json", "jsonl", "parquet")
 #: Files of at least this many bytes are read in pieces, if their format supports it.
 LARGE = 1 << 26
-#: Usual and largest size of a text relative to its compressed file.
-_USUALLY_PACKED, _MOST_PACKED = 20, 1000
 _NO_GRADES: Mapping[str, float] = MappingProxyType({})
 
 
@@ -116,9 +115,7 @@ def read_dict(
 def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
     """Read an NTCIR folder, a folder of parquet parts or a collection of ir_datasets; return None for other paths."""
     if os.path.isdir(path):
-        with folder_errors(path):
-            parts = os.listdir(path)
-        if any(part.startswith("part-") and part.endswith(".parquet") for part in parts):
+        if any(part.startswith("part-") and part.endswith(".parquet") for part in os.listdir(path)):
             from gainful.io.frames import read_parquet
 
             return read_parquet(path, how, run=run)
@@ -133,25 +130,20 @@ def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
 
 
 def is_read_in_pieces(value: object, how: Reading) -> bool:
-    """Return whether a run is a large file in a format that can be read in pieces."""
+    """Return whether a run can be read in pieces and is large: its size, or its columns under a low memory limit."""
     if not isinstance(value, (str, os.PathLike)) or not os.path.isfile(value):
         return False
-    # Under a low memory limit smaller files also count as large, since their columns may not fit.
-    least, size = min(LARGE, max_list_bytes() // 10), os.path.getsize(value)
-    if size < least // _MOST_PACKED:
-        return False
-    text = open_source(value)
+    text, size = open_source(value), os.path.getsize(value)
     format_ = FORMATS[format_of(text, how, run=True)]
-    if not format_.piece_reader:
-        return False
     if format_.name == "parquet":
-        from gainful.io.frames import parquet_rows
+        size = 0
+        with suppress(Exception):  # reading it whole reports what is wrong
+            from pyarrow import parquet
 
-        rows = parquet_rows(text)
-        size = max(size, rows * PER_ROW // 10) if rows else 0
+            size = max(os.path.getsize(value), parquet.read_metadata(text.path).num_rows * PER_ROW // 10)
     elif text.path is None:
-        size *= _USUALLY_PACKED
-    return size >= least
+        size *= 20  # as well as runs are usually compressed
+    return bool(format_.piece_reader) and size >= min(LARGE, max_list_bytes() // 10)
 
 
 def read_pieces(value: str | os.PathLike[str], how: Reading) -> Iterator[Rows]:

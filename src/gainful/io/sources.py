@@ -340,15 +340,6 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
         raise InputError(f"{path}: cannot be read ({reason})") from error
 
 
-@contextmanager
-def folder_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Convert errors in listing a folder: others are about output."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{os.fspath(path)}: cannot be read ({error.strerror})") from error
-
-
 def nearest_path(path: str) -> str | None:
     """Return an existing path that resembles a missing one; None if there is none, or too many entries to search."""
     if not path or os.path.exists(path):
