@@ -1,10 +1,13 @@
-"""Write the generated pages: one per measure from the catalogue, and the page of choices from the policy.
+"""Write the generated pages: measures from the catalogue, choices from the policy, notebooks from the tutorials.
 
 Run it through `make docs`. A test compares the files with the output of this script.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from doctest import DocTestParser
 from pathlib import Path
 
 from gainful.discounts import DISCOUNTS
@@ -16,6 +19,10 @@ from gainful.policy import CHOICES, DIALECTS
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 
 DOCS = Path(__file__).parent
+
+_WHOLE = re.DOTALL | re.MULTILINE
+#: A command and the text that it reads, if that follows.
+_COMMAND = re.compile(r"^\$ ([^\n]*<<'END'\n.*?^END$|[^\n]*$)", _WHOLE)
 
 #: Sections that list the values of a parameter.
 _LISTS = {"gain": "gain-maps", "discount": "discounts"}
@@ -35,7 +42,37 @@ def pages() -> dict[Path, str]:
     for family, names in ALL_FAMILIES.items():
         for measure in (ALL_MEASURES[name] for name in names):
             result[DOCS / "reference" / "measures" / f"{measure.name}.md"] = _measure_page(family, measure)
+    for path in sorted((DOCS / "tutorials").glob("*.md")):
+        result[path.with_suffix(".ipynb")] = _notebook(path.read_text(encoding="utf-8"))
     return result
+
+
+def _notebook(page: str) -> str:
+    """Convert a tutorial to a notebook without outputs; a Python cell ends where a value is shown."""
+    cells = []
+    for prose, kind, code in re.findall(r"(.*?)(?:^```(console|python)\n(.*?)^```$|\Z)", page, _WHOLE):
+        cells.append(("markdown", prose))
+        if kind == "console":
+            cells.append(("code", "\n".join(["%%bash", *_COMMAND.findall(code)])))
+        elif kind == "python":
+            examples = (each.source + "\0" * bool(each.want) for each in DocTestParser().get_examples(code))
+            cells += [("code", source) for source in "".join(examples).split("\0")]
+    cells[1:1] = [
+        ("code", "%%bash\n# pip install 'gainful[plot]'\ngainful demo > /dev/null"),
+        ("code", "%cd gainful-demo"),
+    ]
+    book = {
+        "cells": [_cell(kind, source.strip()) for kind, source in cells if source.strip()],
+        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+        "nbformat": 4,
+        "nbformat_minor": 4,
+    }
+    return json.dumps(book, ensure_ascii=False, indent=1) + "\n"
+
+
+def _cell(kind: str, source: str) -> dict[str, object]:
+    of_code: dict[str, object] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, "source": source, **of_code}
 
 
 def _measure_page(family: str, measure: type[Measure]) -> str:

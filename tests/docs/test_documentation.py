@@ -6,6 +6,7 @@ import doctest
 import glob
 import importlib.util
 import io
+import json
 import os
 import re
 import shlex
@@ -165,6 +166,20 @@ def test_python_examples(demo: Path, monkeypatch: pytest.MonkeyPatch, page: Path
     known = {"gainful": gainful} if page.parent.name == "measures" else {}
     test = doctest.DocTestParser().get_doctest(examples, known, page.name, str(page), 0)
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_a_notebook_runs(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for cell in json.loads((ROOT / "docs" / "tutorials" / "retriever.ipynb").read_text(encoding="utf-8"))["cells"]:
+        source = cell["source"]
+        if source.startswith("%%bash\n"):
+            subprocess.run(["bash", "-c", source.partition("\n")[2]], env=environment, capture_output=True, check=True)
+        elif source.startswith("%cd "):
+            monkeypatch.chdir(source.split()[1])
+        elif cell["cell_type"] == "code":
+            exec(source, names)
+    assert Path("gate.json").exists() and "gold" in names
 
 
 ROW = re.compile(r"^\| (`[^|]+`) \| (`[^|]+`) \|", re.MULTILINE)
