@@ -15,7 +15,7 @@ SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.t
 PYTEST := pytest -n 2 --dist loadfile --no-loadscope-reorder -q
 # What a developer's install needs, but gainful itself.
 NEEDED = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-  extras = project['optional-dependencies']; wanted = sum(map(extras.get, ['test', 'frames', 'plot', 'spark', 'zstd']), project['dependencies']); \
+  extras = project['optional-dependencies']; wanted = sum(map(extras.get, ['test', 'docs', 'frames', 'plot', 'spark', 'zstd']), project['dependencies']); \
   print(*(each for each in wanted if not each.startswith('gainful')), sep='\n')"
 
 # Compiled modules are kept: without them every command that a test starts would compile all it loads once more.
@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 FUZZ_SECONDS ?= 120
 CORES_SECONDS ?= 60
 
-.PHONY: help demo test lint format types suite docs outputs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest test-frameworks clean
+.PHONY: help demo test lint format types suite docs site outputs figures study web web-check bench sanitize fuzz fuzz-cores test-oldest test-newest test-frameworks clean
 
 help:
 	@echo "make demo         set up .venv, evaluate a five-system example, print a table, write a report"
@@ -34,6 +34,7 @@ help:
 	@echo "make test-newest  run all tests on the newest Python and packages"
 	@echo "make test-frameworks  read documents of LangChain, LlamaIndex and Haystack, in a separate .venv"
 	@echo "make docs         write the measure pages from the catalogue"
+	@echo "make site         build the site of the documentation into build/site"
 	@echo "make outputs      rewrite the console output quoted in the documentation"
 	@echo "make figures      draw the figures of the documentation's gallery"
 	@echo "make study        study tests and intervals on real scores, and write the tables of the documentation"
@@ -94,6 +95,14 @@ test: format
 
 docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py
+
+$(VENV)/.documented: $(BIN)/python $(SOURCES)
+	$(PIP) install ".[docs]"
+	@touch $@
+
+# Nothing is fetched: not when the site is built, nor when its pages are opened.
+site: $(or $(wildcard $(VENV)/.testable),$(VENV)/.documented)
+	$(BIN)/python docs/make_site.py
 
 # What commands print in the pages, written anew: look at the difference before committing it.
 outputs: $(VENV)/.testable

@@ -48,6 +48,7 @@ struct Joined {
     std::vector<uint8_t> answered;
     std::vector<int64_t> retrieved, hit_offsets;
     std::vector<int32_t> hit_rank, hit_item;
+    std::vector<int32_t> hit_first, hit_last;  // empty if no documents are tied
     std::vector<double> scores;
     std::vector<int64_t> rows;
     std::vector<std::string> extra_ids;
@@ -68,7 +69,7 @@ class ListJoiner {
     int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0,
             inexact_ties = 0;
     int64_t unreported = 0;  // progress not reported yet
-    std::vector<int32_t> hit_rank, hit_item;
+    std::vector<int32_t> hit_rank, hit_item, hit_first, hit_last;
     std::vector<double> scores;
     std::vector<int64_t> ranked;  // places in the input of the retrieved documents, in rank order
 
@@ -202,7 +203,14 @@ class ListJoiner {
         constexpr size_t kFar = 12, kNear = 8, kNext = 4;
         const size_t size = order_.size();
         const auto hash_at = [&](size_t i) { return rows[order_[i]].hash; };
+        size_t first = 0, end = 0;  // the group of equal scores of the document at hand
         for (size_t i = 0; i < size; ++i) {
+            if (i == end) {
+                first = end++;
+                if (options_.order == Order::score) {
+                    while (end < size && rows[order_[end]].key == rows[order_[first]].key) ++end;
+                }
+            }
             if (size - i > kFar) {
                 index_.fetch_slot(query, hash_at(i + kFar));
                 index_.fetch_item(query, hash_at(i + kNear));
@@ -213,6 +221,8 @@ class ListJoiner {
             if (item >= 0) {
                 hit_rank.push_back(static_cast<int32_t>(i + 1));
                 hit_item.push_back(item);
+                hit_first.push_back(static_cast<int32_t>(first + 1));
+                hit_last.push_back(static_cast<int32_t>(end));
             }
             if (options_.want_scores) scores.push_back(options_.score_as_used(row.score));
             if (options_.want_rows) ranked.push_back(row.where);
@@ -296,6 +306,9 @@ class ListJoin {
         result_.faults = log.reported();
         reserve_room(result_.hit_rank, hit_count);
         reserve_room(result_.hit_item, hit_count);
+        const bool has_ties = result_.tied_count > 0;
+        if (has_ties) reserve_room(result_.hit_first, hit_count);
+        if (has_ties) reserve_room(result_.hit_last, hit_count);
         reserve_room(result_.scores, score_count);
         reserve_room(result_.rows, row_count);
         reserve_room(result_.hit_offsets, places_.size() + 1);
@@ -311,6 +324,8 @@ class ListJoin {
             const size_t retrieved = static_cast<size_t>(result_.retrieved[query]);
             copy(result_.hit_rank, joiner.hit_rank, place.hits, place.hit_count);
             copy(result_.hit_item, joiner.hit_item, place.hits, place.hit_count);
+            if (has_ties) copy(result_.hit_first, joiner.hit_first, place.hits, place.hit_count);
+            if (has_ties) copy(result_.hit_last, joiner.hit_last, place.hits, place.hit_count);
             copy(result_.scores, joiner.scores, place.scores, retrieved);
             copy(result_.rows, joiner.ranked, place.rows, retrieved);
             result_.hit_offsets.push_back(static_cast<int64_t>(result_.hit_rank.size()));

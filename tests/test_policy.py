@@ -15,7 +15,7 @@ from tests.together import together
 
 VALUES = {
     "order": ("score", "rank", "input"),
-    "ties": ("docid-desc", "docid-asc", "rank", "input"),
+    "ties": ("docid-desc", "docid-asc", "rank", "input", "expected", "best", "worst"),
     "scores": ("float64", "float32"),
     "duplicates": ("error", "first"),
     "parent": ("none",),
@@ -85,7 +85,7 @@ class TestChoices:
             ({"order": "scores"}, "order: expected score | rank | input, found 'scores'\nhint: did you mean score?"),
             (
                 {"ties": "docid"},
-                "ties: expected docid-desc | docid-asc | rank | input, found 'docid'\n"
+                "ties: expected docid-desc | docid-asc | rank | input | expected | best | worst, found 'docid'\n"
                 "hint: did you mean docid-asc or docid-desc?",
             ),
             ({"scores": 32}, "scores: expected float64 | float32, found 32"),
@@ -226,6 +226,9 @@ EFFECTS: list[tuple[tuple[str, Any, Any], dict[str, Any], float]] = [
     (JUDGES, {"judges": "mean", "grade_zero": 1}, 1),  # what they agree on, less 1; clipped one by one it would be 5/4
     (("RR", {"q": {"b": 1}}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*"}, 1 / 2),
     (("R@2", {"q": ["a#5", "b#6"]}, {"q": ["a#1", "a#2", "b#1"]}), {"parent": "(.+)#.*", "parent_of": "both"}, 1),
+    (("P@1", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}), {"ties": "expected"}, 1 / 2),
+    (("P@1", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}), {"ties": "best"}, 1),
+    (("P@1", {"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}), {"ties": "worst"}, 0),
     (("R@1", {"q": {"a[0:9]": 1}}, {"q": ["a[3:12]"]}), {"spans": "0.6"}, 1),
     (("CG", *SUBTOPICS), {"subtopics": True}, 3),
     (("CG", *SUBTOPICS), {"subtopics": "no", "judges": "min"}, 1),

@@ -57,6 +57,9 @@ def _choice(values: str, about: str, default: object = ..., metavar: str = "N") 
     return field(default=words[0] if default is ... else default, metadata=metadata)
 
 
+#: Treatments of equal scores that depend on grades; the core breaks them by ID first.
+BY_GRADE = ("expected", "best", "worst")
+
 #: Conventions of other tools, as differences from the defaults.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
@@ -77,8 +80,9 @@ class Policy:
 
     order: str = _choice("score rank input", "order of a list; runs without scores use ranks, or else input order")
     ties: str = _choice(
-        "docid-desc docid-asc rank input",
-        "order of tied documents; IDs compare as bytes, rank falls back on docid-desc, order=rank ties on rank",
+        "docid-desc docid-asc rank input expected best worst",
+        "order of tied documents; IDs compare as bytes, rank falls back on docid-desc, order=rank ties on rank; "
+        "expected averages scores over all orders, best and worst put higher or lower grades first",
     )
     scores: str = _choice("float64 float32", "precision of scores; float32 rounds scores before comparing them")
     duplicates: str = _choice("error first", "treatment of duplicates in a list; first keeps the best-ranked one")
@@ -117,6 +121,10 @@ class Policy:
         for choice in CHOICES:
             value = getattr(self, choice.field)
             object.__setattr__(self, choice.field, _read(choice, value))
+        if self.ties in BY_GRADE and (self.depth or self.order == "rank"):
+            other = "depth" if self.depth else "order=rank"
+            hint = "a cutoff such as nDCG@10 counts all documents that are tied at it"
+            raise UsageError(f"ties={self.ties} cannot be used with {other}", hint if self.depth else None)
 
     @classmethod
     def of(cls, value: PolicyLike) -> Policy:
@@ -184,10 +192,12 @@ class Policy:
     ) -> JoinOptions:
         """Return the options of the core's join, with the data wanted of it."""
         values = {choice.field: choice.values for choice in CHOICES}
+        ties = "docid-desc" if self.ties in BY_GRADE else self.ties
+        if self.order == "input":
+            ties = "input"  # lists in input order have no ties to break
         return core.JoinOptions(
             values["order"].index(self.order),
-            # Lists in input order have no ties to break.
-            values["ties"].index("input" if self.order == "input" else self.ties),
+            values["ties"].index(ties),
             float32=self.scores == "float32",
             keep_first=self.duplicates == "first" or self.credits_chunks,
             depth=self.depth or 0,

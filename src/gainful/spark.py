@@ -424,7 +424,7 @@ def _scored_block(task: _Task, block: Any) -> Iterator[Any]:
         rows = block.take(np.flatnonzero(place == at))
         side = task.results._replace(name=name)
         run = Run.from_rows(_read(rows, side, run=True), name) if rows.num_rows else Run.without_lists(name)
-        graded = join(judged, run, task.policy, want_scores="scores" in needed, want_ties="ties" in needed)
+        graded = join(judged, run, task.policy, want_scores="scores" in needed)
         found = evaluate_graded(graded, task.measures)
         if known:
             yield _scores(found)

@@ -22,7 +22,13 @@ from gainful import parse
 from gainful.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "RELEASING.md",
+    ROOT / "SECURITY.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 #: `make outputs` writes what commands print into the pages, instead of comparing.
 REWRITE = bool(os.environ.get("GAINFUL_REWRITE_DOCS"))
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -175,8 +181,9 @@ def test_a_notebook_runs(environment: dict[str, str], tmp_path: Path, monkeypatc
         source = cell["source"]
         if source.startswith("%%bash\n"):
             subprocess.run(["bash", "-c", source.partition("\n")[2]], env=environment, capture_output=True, check=True)
-        elif source.startswith("%cd "):
-            monkeypatch.chdir(source.split()[1])
+        elif source.startswith("!gainful demo"):
+            subprocess.run(["gainful", "demo"], env=environment, capture_output=True, check=True)
+            monkeypatch.chdir("gainful-demo")
         elif cell["cell_type"] == "code":
             exec(source, names)
     assert Path("gate.json").exists() and "gold" in names
@@ -197,10 +204,63 @@ def test_names_of_other_tools_stand_for_what_the_page_says() -> None:
     assert [(theirs, str(parse(theirs))) for theirs, _ in pairs] == pairs
 
 
-def test_links_lead_somewhere() -> None:
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and the site derive them."""
+    text = re.sub(r"^(```+).*?^\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found: dict[str, int] = {}
+    slugs = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading)
+        slug = re.sub(r"[^\w -]", "", words.lower().strip()).replace(" ", "-")
+        slugs.add(f"{slug}-{found[slug]}" if slug in found else slug)
+        found[slug] = found.get(slug, 0) + 1
+    return slugs
+
+
+def test_links_and_anchors_lead_somewhere() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
+            path = page.parent / target if target else page
+            assert path.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(path), f"{page.name}: {target}#{anchor}"
+
+
+def test_pictures_have_a_text() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert re.findall(r"!\[\s*\]\(.*?\)", text) == [], page.name
+        for picture in re.findall(r"<img[^>]*>", text):
+            assert re.search(r'alt="[^"]+"', picture), f"{page.name}: {picture}"
+
+
+def test_every_public_name_has_an_entry() -> None:
+    listed = re.findall(
+        r"^- `(\w+)`$", (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == [name for name in gainful.__all__ if not name.startswith("_")]
+
+
+def test_every_page_is_in_the_list_of_all_pages() -> None:
+    folders = ("tutorials", "how-to", "explanation", "reference")
+    pages = {page for folder in folders for page in (ROOT / "docs" / folder).glob("*.md")}
+    listed = re.findall(r"\]\(([^)#]+\.md)\)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    assert pages <= {ROOT / "docs" / target for target in listed}
+
+
+def test_words_are_spelled_well() -> None:
+    command = [
+        "codespell_lib",
+        "--ignore-words",
+        "tests/docs/words.txt",
+        "--skip",
+        "*.svg,*.js,*.css,words.txt,__pycache__",
+    ]
+    folders = ["docs", "src", "tests", *(str(page.relative_to(ROOT)) for page in ROOT.glob("*.md"))]
+    done = subprocess.run(
+        [sys.executable, "-m", *command, *folders], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == [], done.stderr
 
 
 def test_guides_name_what_there_is() -> None:
@@ -226,6 +286,10 @@ def test_generated_pages_are_current() -> None:
     assert set((ROOT / "docs" / "reference" / "measures").glob("*.md")) == expected, "run `make docs`"
     for path, text in pages.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
+
+
+def test_what_builds_the_documentation_stays_short() -> None:
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / "docs").glob("*.py")) <= 600
 
 
 def test_version_is_said_once() -> None:

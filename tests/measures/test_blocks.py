@@ -99,7 +99,7 @@ def test_missed_documents_and_ties() -> None:
     policy = Policy(depth=4)
     judged = Judged(Qrels.from_dict({"q1": {"a": 1, "b": 3, "c": -1, "d": 2}, "q2": {"a": 2}, "q3": {"z": 1}}), policy)
     run = {"q1": {"c": 5.0, "x": 7.0, "a": 7.0, "y": 5.0, "d": 1.0}, "q2": {"y": 1.0, "a": 1.0}}
-    graded = join(judged, run, policy, want_ties=True)
+    graded = join(judged, run, policy, want_scores=True)
     [block] = blocks(graded)
     assert (block.missed.row.tolist(), block.missed.grade.tolist()) == ([0, 0, 2], [3, 2, 1])  # d is below the depth
     assert block.missed.rank.tolist() == [1, 2, 1]
@@ -115,5 +115,5 @@ def test_missed_documents_and_ties() -> None:
     assert [ranks.tolist() for ranks in condensed.hit_ties] == [[1, 2, 1], [1, 2, 1]]
     for lists in ({"q1": ["c", "a"]}, run):
         order = Policy(order="input")
-        [alone] = blocks(join(judged, lists, order, want_ties=True))
+        [alone] = blocks(join(judged, lists, order))
         assert [ranks.tolist() for ranks in alone.hit_ties] == [alone.hits.rank.tolist()] * 2

@@ -165,5 +165,5 @@ class TestNormalisedByQuery:
 
     def test_curves_are_of_whole_sessions(self) -> None:
         sessions = sessions_from_lists({"s": [["a"]]})
-        with pytest.raises(UsageError, match=r"curves: expected vectors of whole sessions, found nsDCG"):
+        with pytest.raises(UsageError, match=r"curves: expected a measure with normalise=session, found nsDCG"):
             session_curves({"s": {"a": 1}}, {"mine": sessions}, "nsDCG(normalise=query)@10")

@@ -1,4 +1,4 @@
-"""Spark gives the same digits, notices, signatures and errors as one machine, for any partitions."""
+"""Spark gives the same digits, notices (but the range of ties), signatures and errors as one machine."""
 
 from __future__ import annotations
 
@@ -278,7 +278,8 @@ def test_command(
         assert command(["eval", *files, *asked, *engine]) == 0
         outputs.append(capsys.readouterr())
     assert outputs[0].out == outputs[1].out == outputs[2].out
-    assert outputs[0].err == outputs[1].err == outputs[2].err != ""
+    local = "".join(line for line in outputs[0].err.splitlines(True) if "ties leave" not in line)
+    assert local == outputs[1].err == outputs[2].err != ""
     by_query = ["eval", "qrels.txt", at["bm25.parquet"], "--engine", "spark", "-m", "AP", "--by-query"]
     assert command([*by_query, "-o", at["out.parquet"]]) == 0
     written = spark.read.parquet(at["out.parquet"]).toArrow().to_pylist()

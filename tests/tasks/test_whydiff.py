@@ -64,7 +64,7 @@ def naive_list(case: Case, query: str, settings: Settings) -> list[tuple[str, fl
         last = {doc: at for at, doc, _, _ in rows}
         rows = [row for row in rows if last[row[1]] == row[0]]
     ties, order = settings.get("ties", "docid-desc"), settings.get("order", "score")
-    if ties in ("docid-desc", "rank", "averaged"):
+    if ties in ("docid-desc", "rank", "expected"):
         rows.sort(key=lambda row: row[1], reverse=True)
     elif ties == "docid-asc":
         rows.sort(key=lambda row: row[1])
@@ -127,7 +127,7 @@ def naive_cumulated(ranked: list[tuple[str, float]], grades: dict[str, float], s
         "uncut": judged,
         "highest": [naive_gain(spec.scale, {**settings, "rel": "none"}, spec.scale)] * k,
     }[settings.get("ideal", "judged")]
-    if settings.get("ties") == "averaged":
+    if settings.get("ties") == "expected":
         scores = [score for _, score in ranked]
         gains = [
             sum(gain for gain, other in zip(gains, scores, strict=True) if other == score) / scores.count(score)
@@ -267,7 +267,7 @@ ALTERNATIVES: dict[str, list[str]] = {
     "missing": ["skip"],
     "undefined": ["skip", "one"],
     "rel": ["2", "3"],
-    "ties": ["docid-asc", "input", "rank", "averaged"],
+    "ties": ["docid-asc", "input", "rank", "expected"],
     "unjudged": ["condensed"],
     "order": ["rank", "input"],
     "scores": ["float32"],
@@ -353,7 +353,7 @@ OTHERS = [
     ("nDCG", {"ideal": "retrieved"}),
     ("nDCG(average=ranks)@5", {"ideal": "retrieved"}),
     ("nDCG(average=ranks)@5", {"ideal": "shown"}),
-    ("nDCG(average=ranks)@5", {"ties": "averaged"}),
+    ("nDCG(average=ranks)@5", {"ties": "expected"}),
     ("nDCG(average=ranks)@5", {"discount": "jarvelin2002 base 10"}),
     ("nCG@5", {"ideal": "uncut"}),
     ("nCG@5", {"ideal": "highest"}),
@@ -361,7 +361,7 @@ OTHERS = [
     ("DCG@5", {"gain": "scaled"}),
     ("DCG@5", {"discount": "burges2005 base e"}),
     ("DCG@5", {"discount": "burges2005 base 10"}),
-    ("DCG@5", {"ties": "averaged"}),
+    ("DCG@5", {"ties": "expected"}),
     ("CG", {"gain": "binary"}),
     ("CG", {"rel": "2"}),
     ("AP", {"divisor": "retrieved"}),
@@ -425,7 +425,7 @@ def test_any_combination_gives_its_value(measure: str, duplicates: bool) -> None
     outcomes = search.outcomes(wanted)
     for combination in wanted:
         settings = search.settings(combination)
-        contradicts = settings["ties"] == "averaged" and settings["order"] != "score"
+        contradicts = settings["ties"] == "expected" and settings["order"] != "score"
         assert (combination in outcomes) is not contradicts
         if not contradicts:
             expected = naive_mean(case, measure, settings)

@@ -137,6 +137,8 @@ class GradedRun:
     hit_rank: Ints
     hit_grade: Floats
     hit_item: Ints  # number of the judged item
+    hit_first: Ints  # first and last rank of its group of equal scores; empty if no documents are tied
+    hit_last: Ints
     score: Floats  # of all retrieved, in rank order, if requested
     row: Ints  # rows in the Run, in rank order, if requested
     facts: JoinFacts = JoinFacts()
@@ -205,21 +207,30 @@ class GradedRun:
         return {}
 
     @cached_property
-    def tie_groups(self) -> tuple[Ints, Ints]:
-        """First and last rank of each retrieved document's group of equal scores.
+    def hit_ties(self) -> tuple[Ints, Ints]:
+        """The first and the last rank of each hit's group of equal scores; its own rank if nothing is tied with it."""
+        return (self.hit_first, self.hit_last) if self.hit_first.size else (self.hit_rank, self.hit_rank)
 
-        If scores are missing or do not decide the order, every document is its own group.
+    def by_grade(self, best_first: bool) -> GradedRun:
+        """Return the lists with equal scores ordered by grade: above 0, unjudged, others; or the reverse.
+
+        Rows, if kept, follow.
         """
-        starts = np.zeros(int(self.list_offsets[-1]), bool)
-        starts[self.list_offsets[:-1][self.retrieved > 0]] = True
-        if self.policy.order == "score" and self.score.size:
-            starts[1:] |= self.score[1:] != self.score[:-1]
-        else:
-            starts[:] = True
-        first = np.flatnonzero(starts)
-        sizes = np.diff(first, append=starts.size)
-        before = np.repeat(self.list_offsets[:-1], self.retrieved)
-        return np.repeat(first, sizes) - before + 1, np.repeat(first + sizes, sizes) - before
+        if not self.hit_first.size:
+            return self
+        before = np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) - 1
+        starts = np.append(True, np.diff(before + self.hit_first) != 0)
+        group = np.cumsum(starts) - 1
+        order = np.lexsort((-self.hit_grade if best_first else self.hit_grade, group))
+        grade, held = self.hit_grade[order], np.bincount(group)[group]
+        place = np.arange(group.size) - np.flatnonzero(starts)[group]
+        behind = np.where((grade > 0) == best_first, 0, self.hit_last - self.hit_first + 1 - held)
+        rank, rows = self.hit_first + place + behind, self.row.copy()
+        if rows.size:
+            was, now = np.zeros((2, rows.size), bool)
+            was[before + self.hit_rank] = now[before + rank] = True
+            rows[before + rank], rows[~now] = self.row[(before + self.hit_rank)[order]], self.row[~was]
+        return replace(self, hit_rank=rank, hit_grade=grade, hit_item=self.hit_item[order], row=rows)
 
     def condensed(self) -> GradedRun:
         """Return the lists without unjudged documents, with ranks closed up."""
@@ -227,7 +238,14 @@ class GradedRun:
         rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
         score = self.score[place] if self.score.size else self.score
         row = self.row[place] if self.row.size else self.row
-        return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row, pooled=None)
+        first, last = self.hit_first, self.hit_last
+        if first.size:
+            query = np.repeat(np.arange(counts.size), counts)
+            begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (query[1:] != query[:-1])))
+            sizes = np.diff(begins, append=first.size)
+            first, last = np.repeat(rank[begins], sizes), np.repeat(rank[begins] + sizes - 1, sizes)
+        of_hits = replace(self, hit_rank=rank, hit_first=first, hit_last=last)
+        return replace(of_hits, retrieved=counts, score=score, row=row, pooled=None)
 
 
 def join(
@@ -236,7 +254,6 @@ def join(
     policy: Policy,
     *,
     want_scores: bool = False,
-    want_ties: bool = False,
     want_rows: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
@@ -244,8 +261,7 @@ def join(
 ) -> GradedRun:
     """Order a run by the policy and join it with the judgments; TREC text is joined without creating a Run.
 
-    ``want_scores`` requires scores; ``want_ties`` keeps them if there are any. ``want_rows`` keeps the :class:`Run` for
-    later inspection.
+    ``want_scores`` requires scores; ``want_rows`` keeps the :class:`Run` for later inspection.
     """
     source, progress = RunSource.of(run, name=name).credited(policy), progress or Progress()
     if source.ranked is not None:
@@ -253,7 +269,7 @@ def join(
         return _graded(name or "", source.name or "", judged, policy, joined, (), documents)
     text = None if want_rows or policy.spans != "none" else source.trec_text()
     if text is not None:
-        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores or want_ties)
+        joined = join_text(judged, source, text, policy, threads, progress, want_scores=want_scores)
 
         def documents_of_text(rows: int) -> Collection[bytes]:
             fields = (line.split(None, 3) for line in islice(text.lines(), rows))
@@ -263,10 +279,8 @@ def join(
 
     def join_block(block: Run, fitting: Policy) -> Joined:
         progress.total += len(block)
-        kept = want_scores or (want_ties and block.has_scores)
-        ids = judged.qrels.query_ids
-        rows = want_rows or policy.spans == "share"
-        return join_columns(judged.index, ids, block, fitting, threads, progress, want_scores=kept, want_rows=rows)
+        wants = {"want_scores": want_scores, "want_rows": want_rows or policy.spans == "share"}
+        return join_columns(judged.index, judged.qrels.query_ids, block, fitting, threads, progress, **wants)
 
     join_blocks = partial(_join_blocks, judged, policy, join_block, name, source.name or "")
     if want_rows or policy.spans != "none":
@@ -350,6 +364,10 @@ def _join_blocks(
         return core.number_ids(data, start[first], length[first])[0]
 
     if not is_whole:
+        has_ties = any(each["hit_first"].size for each in kept)
+        for each in kept if has_ties else ():
+            if not each["hit_first"].size:
+                each["hit_first"] = each["hit_last"] = each["hit_rank"]
         joined = {
             **kept[0],
             "answered": answered,
@@ -357,6 +375,8 @@ def _join_blocks(
             "hit_offsets": offsets_of(hits),
             "hit_rank": together("hit_rank", hits),
             "hit_item": together("hit_item", hits),
+            "hit_first": together("hit_first", hits) if has_ties else kept[0]["hit_first"],
+            "hit_last": together("hit_last", hits) if has_ties else kept[0]["hit_last"],
             "scores": together("scores", retrieved),
             "extra_ids": sorted(extra),
         }
@@ -471,19 +491,21 @@ def _graded(
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
+    first, last = (joined[bound].astype(np.int64) for bound in ("hit_first", "hit_last"))
     counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
         # negative=unjudged: these documents were judged but count as unjudged.
         kept_before = offsets_of(counts)
         pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
+        first, last = (bound[counts] if bound.size else bound for bound in (first, last))
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     others = np.repeat(joined["retrieved"] - 1, np.diff(offsets))
     tells = (hit_grade > 0) & (others > 0)
     # Rounded to steps, so that the sum does not depend on how it is partitioned.
     places = np.round((rank[tells] - 1) / others[tells] * _STEPS) / _STEPS
     list_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells]
-    return GradedRun(
+    graded = GradedRun(
         name,
         source,
         judged,
@@ -494,6 +516,8 @@ def _graded(
         rank,
         hit_grade,
         item,
+        first,
+        last,
         joined["scores"],
         joined["rows"],
         JoinFacts(
@@ -515,6 +539,7 @@ def _graded(
         ),
         pooled,
     )
+    return graded.by_grade(policy.ties == "best") if policy.ties in ("best", "worst") else graded
 
 
 #: Sampled evaluation is recognised only with at least this many lists. Lists were not cut from longer ones if this many

@@ -103,6 +103,31 @@ class GainLists:
         return self.row[shown], self.rank[shown], self.gain[shown]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TiedGainLists(GainLists):
+    """Lists whose documents may stand anywhere in their group of equal scores, from rank ``first`` to ``last``.
+
+    Totals and arrays have the mean gain of a group at each of its ranks: the expectation over all orders.
+    """
+
+    first: Ints
+    last: Ints
+
+    @cached_property
+    def spread(self) -> GainLists:
+        """The lists of mean gains."""
+        starts = np.ones(self.row.size, bool)
+        starts[1:] = (self.row[1:] != self.row[:-1]) | (self.first[1:] != self.first[:-1])
+        size = (self.last - self.first + 1)[starts]
+        group = np.repeat(np.arange(size.size), size)
+        mean = np.bincount(np.cumsum(starts) - 1, self.gain, minlength=size.size) / size
+        place = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
+        return GainLists(self.size, self.row[starts][group], self.first[starts][group] + place, mean[group])
+
+    def to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
+        return self.spread.to(cutoff)
+
+
 @dataclass(frozen=True, eq=False)
 class ItemLists:
     """The items in a run's lists by number, in rank order; numbers below ``catalogue`` are in the catalogue.

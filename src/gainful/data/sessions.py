@@ -33,7 +33,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id
-from gainful.policy import Policy
+from gainful.policy import BY_GRADE, Policy
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined
@@ -327,6 +327,8 @@ class RankedSessions(NamedTuple):
 
 def rank_sessions(judged: Judged, sessions: Sessions, judged_by: str, threads: int = 1) -> RankedSessions:
     """Order every list by the policy and find its judgments."""
+    if judged.policy.ties in BY_GRADE:
+        raise UsageError(f"ties={judged.policy.ties} cannot be used with sessions")
     if judged.policy.credits_chunks:
         raise UsageError(f"{option('parent' if judged.policy.has_parents else 'spans')} cannot be used with sessions")
     lists = sessions.lists

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
+
+import numpy as np
 
 from gainful.data.collection import require_columns, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike
@@ -22,9 +25,10 @@ from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
-from gainful.measures.block import raw_scores
+from gainful.measures.block import computed, raw_scores, seen_blocks
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
-from gainful.policy import Policy, PolicyLike
+from gainful.measures.expected import AVERAGED_OVER_TIES
+from gainful.policy import BY_GRADE, Policy, PolicyLike
 from gainful.question import unknown_option
 
 if TYPE_CHECKING:
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
     from gainful.io.rows import ArrowFrame
 
-MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
+MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]  #: A measure, its text, or several of either.
 
 _T = TypeVar("_T")
 
@@ -259,7 +263,7 @@ def join_each(
     each = max(1, threads // max(1, len(runs)))
 
     def one(name: str, run: RunSource) -> _T:
-        wants = {"want_scores": "scores" in needed, "want_ties": "ties" in needed, "want_rows": "documents" in needed}
+        wants = {"want_scores": "scores" in needed, "want_rows": "documents" in needed}
         return use(name, join(judged, run, judged.policy, threads=each, progress=progress, name=name or None, **wants))
 
     # Streams are read in this thread, because another thread could not be interrupted while it waits.
@@ -267,7 +271,7 @@ def join_each(
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = min(threads, len(tasks))
     for run in opened.values():
-        if run.ahead is not None and not needed and run.ahead.serves(judged, judged.policy):
+        if run.ahead is not None and not needed - {"ties"} and run.ahead.serves(judged, judged.policy):
             # The core already reads this run in threads; the remaining work mostly holds the GIL.
             workers = 1
             progress.follow(run.ahead.progress)
@@ -298,22 +302,48 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
                 f"{measure}: can need scores, ties or documents, found {', '.join(sorted(measure.needed()))}"
             )
         measure.check(judged.levels)
+        if judged.policy.ties == "expected" and measure.name not in AVERAGED_OVER_TIES:
+            raise UsageError(
+                f"{measure}: no closed form for ties=expected",
+                f"ties=best and ties=worst bound any measure; expected has {', '.join(sorted(AVERAGED_OVER_TIES))}",
+            )
+        if judged.policy.ties in BY_GRADE and "documents" in measure.needed():
+            raise UsageError(f"{measure}: needs documents in an order, which ties={judged.policy.ties} does not give")
 
 
 def evaluate_graded(
     graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None, raw: Floats | None = None
 ) -> Evaluation:
     """Score a joined run; ``raw`` are its raw scores, if already computed."""
+    raw = raw_scores(graded, measures) if raw is None else raw
     return Evaluation(
         graded.name,
         graded.source,
         graded.query_ids,
         tuple(measures),
-        raw_scores(graded, measures) if raw is None else raw,
+        raw,
         graded.answered,
         graded.policy,
         graded.judged.qrels.scale,
         graded.facts,
         sources,
         lists=None if graded.run is None else graded.items,
+        tied=_scores_of_ties(graded, measures, raw),
     )
+
+
+def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats) -> Floats | None:
+    """Return the raw scores with the worst and the best order of equal scores; None if ties decide nothing."""
+    cutoffs = [measure.rank_cutoff or math.inf for measure in measures]
+    if graded.policy.ties in BY_GRADE or not graded.hit_first.size or any(m.needed() for m in measures):
+        return None
+    tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(cutoffs))
+    queries = np.unique(np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied])
+    if not queries.size:
+        return None
+    found = np.stack([raw, raw])
+    for scores, best_first in zip(found, (False, True), strict=True):
+        for block, seen_by in seen_blocks(graded.by_grade(best_first), measures, queries):
+            for i in seen_by:
+                scores[i, block.queries] = computed(measures[i], block)
+    return found

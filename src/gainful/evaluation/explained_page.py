@@ -484,7 +484,8 @@ def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
             ties.append(f"{first}-{last}")
     if ties:
         ranks = f"ranks {_listed(ties)}" + (" of the run" if one.is_condensed else "")
-        yield f"Equal scores{of} at {ranks}: ordered by ties={one.policy.ties}."
+        effect = "averaged over their orders" if one.policy.ties == "expected" else "ordered"
+        yield f"Equal scores{of} at {ranks}: {effect} by ties={one.policy.ties}."
 
 
 def _divergence(explanation: Explanation, places: int) -> Iterator[str]:

@@ -27,6 +27,7 @@ from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
+from gainful.measures.expected import EXPLAINED_OVER_TIES
 from gainful.measures.help import Help
 from gainful.notation import count_of, listed, nearest, printable, read_number, some_of, text_of_id, whole_number
 from gainful.policy import Policy
@@ -172,6 +173,11 @@ def _judgments(measure: Measure, judged: Judged) -> Judgments:
 
 
 def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> ExplainedList:
+    if judged.policy.ties == "expected" and measure.name not in EXPLAINED_OVER_TIES:
+        raise UsageError(
+            f"{measure}: ties=expected has no arithmetic by rank for it",
+            f"ties=best and ties=worst have; ties=expected is explained for {', '.join(sorted(EXPLAINED_OVER_TIES))}",
+        )
     wants_scores = "scores" in measure.needed() or run.has_scores
     graded = join(judged, run, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     policy, is_condensed = graded.policy, condenses(measure, graded.policy)
@@ -249,8 +255,11 @@ def _shortened(graded: GradedRun, kept: Bools) -> GradedRun:
     hits = kept[graded.hit_rank - 1]
     pooled = np.zeros(0, np.int64) if graded.pooled is None else graded.pooled[1]
     pooled = rank[pooled[kept[pooled - 1]] - 1]
+    first, last = graded.hit_first[hits[: graded.hit_first.size]], graded.hit_last[hits[: graded.hit_last.size]]
     return replace(
         graded,
+        hit_first=rank[first - 1] - kept[first - 1] + 1,
+        hit_last=rank[last - 1],
         retrieved=rank[-1:] if rank.size else graded.retrieved,
         hit_offsets=np.array([0, np.count_nonzero(hits)]),
         hit_rank=rank[graded.hit_rank[hits] - 1],

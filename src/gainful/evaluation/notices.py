@@ -11,10 +11,11 @@ from gainful.data.graded import JoinFacts
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import unused_note
 from gainful.evaluation.results import ScoredRun
+from gainful.frozen import replace
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
 from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id, units
-from gainful.policy import Policy
+from gainful.policy import BY_GRADE, Policy
 
 _SHOWN = 5
 #: Mean relative position of relevant documents, from 0 to 1, above which lists look reversed.
@@ -105,7 +106,19 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
     if evaluation.lists is not None and evaluation.lists.unknown:
         missing = count_of(evaluation.lists.unknown, "retrieved document")
         lines.append(f"{missing} not in {evaluation.lists.source}: outside the catalogue, without attributes")
-    return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy)]
+    return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy), *_of_ties(evaluation)]
+
+
+def _of_ties(evaluation: ScoredRun) -> list[str]:
+    """A notice about means that another order of equal scores would change in the digits of a table."""
+    if evaluation.tied is None:
+        return []
+    ends, ranges = [replace(evaluation, raw=raw, tied=None) for raw in evaluation.tied], []
+    for measure in evaluation.measures:
+        low, high = sorted(f"{end.mean(measure):.4f}" for end in ends)
+        if measure.orders_by_mean and low != high:
+            ranges.append(f"{measure} between {low} and {high}")
+    return [f"ties leave {some_of(ranges, 3)}"] if ranges else []
 
 
 def _concerns(note: str, measures: Sequence[Measure]) -> bool:
@@ -187,7 +200,8 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
             f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, which 64-bit floats "
             f"cannot distinguish: their order is arbitrary (ties={policy.ties})"
         )
-    if (tied := facts.tied_count - facts.float32_ties) > _MOST * facts.ranked_count:
+    tied = facts.tied_count - facts.float32_ties
+    if tied > _MOST * facts.ranked_count and policy.ties not in BY_GRADE:
         lines.append(
             f"{tied:,} of {facts.ranked_count:,} documents share their score with another in their list: their order "
             f"is arbitrary (ties={policy.ties})"

@@ -90,6 +90,7 @@ class ScoredRun(Framed):
     factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # sessions only: topics and users
     lists: ItemLists | None = None  # the lists' items, if measures need them
     session_gap: float | None = None  # sessions only: idle seconds that ended sessions of a log
+    tied: Floats | None = None  # raw scores with the worst and the best order of equal scores, if it matters
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -204,6 +205,7 @@ class ScoredRun(Framed):
             self,
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
+            tied=None if self.tied is None else self.tied[:, :, places],
             answered=self.answered[places],
             lists=None if self.lists is None else self.lists.at(places),
         )
@@ -359,10 +361,12 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
         raise UsageError(f"merge: {plural_of(one.unit)} must be disjoint, but '{text_of_id(min(shared))}' is in both")
     query_ids = one.query_ids + other.query_ids
     order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+    tied = [np.stack([each.raw] * 2) if each.tied is None else each.tied for each in (one, other)]
     return replace(
         one,
         query_ids=tuple(query_ids[i] for i in order),
         raw=np.concatenate((one.raw, other.raw), axis=1)[:, order],
+        tied=None if one.tied is other.tied is None else np.concatenate(tied, axis=2)[:, :, order],
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,

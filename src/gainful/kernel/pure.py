@@ -288,6 +288,15 @@ class _Run:
                 self.faults += [(where, DUPLICATE, first) for where, first in self.repeats(rows)]
         return kept
 
+    def group_bounds(self, ordered: list[int]) -> list[tuple[int, int]]:
+        """Return the first and the last rank of each document's group of equal scores."""
+        bounds: list[tuple[int, int]] = []
+        is_by_score = self.options.order == _ORDER_SCORE
+        for _, group in groupby(range(len(ordered)), key=lambda at: self.compared[ordered[at]] if is_by_score else at):
+            places = list(group)
+            bounds += [(places[0] + 1, places[-1] + 1)] * len(places)
+        return bounds
+
     def _ordered(self, rows: range) -> list[int]:
         """Return the rows from best to worst, sorting stably by the least important key first."""
         ordered = list(rows)
@@ -363,12 +372,16 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
         ]
         for rows, (first_item, numbers) in zip(answers, index._judged.values(), strict=True)
     ]
+    groups = [run.group_bounds(rows) if run.tied_count else [] for rows in answers]
+    bounds = [of_list[rank - 1] for of_list, found in zip(groups, hits, strict=True) if of_list for rank, _ in found]
     return {
         "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
         "retrieved": ints([len(rows) for rows in answers]),
         "hit_offsets": offsets_of([len(of_query) for of_query in hits]),
         "hit_rank": np.array([rank for of_query in hits for rank, _ in of_query], dtype=np.int32),
         "hit_item": np.array([item for of_query in hits for _, item in of_query], dtype=np.int32),
+        "hit_first": np.array([first for first, _ in bounds], dtype=np.int32),
+        "hit_last": np.array([last for _, last in bounds], dtype=np.int32),
         "scores": floats([run.compared[row] for rows in answers for row in rows if options.want_scores]),
         "rows": ints([run.where[row] for rows in answers for row in rows if options.want_rows]),
         "extra_ids": sorted(lists.keys() - index._judged.keys()),

@@ -8,6 +8,7 @@ from gainful.data.lists import in_columns
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
 from gainful.measures.block import Block, ratios
+from gainful.measures.expected import expected_reciprocals
 from gainful.measures.precision import Binary, OfRelevant
 
 #: trec_eval adds this to the number of documents that a recall level needs, before truncating it.
@@ -53,11 +54,7 @@ class AP(Binary):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        relevant = self._relevant(block)
-        precisions = relevant.ordinal / relevant.rank
-        if self.cutoff is not None:
-            precisions = np.where(relevant.rank <= self.cutoff, precisions, 0.0)
-        return ratios(np.bincount(relevant.row, precisions, minlength=block.size), self._base(block))
+        return ratios(block.precision_sums(self._relevant(block), self.cutoff), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
@@ -100,6 +97,8 @@ class RR(Binary):
 
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)
+        if block.averages_ties:
+            return expected_reciprocals(block.groups(relevant), self.cutoff, block.size)
         first = relevant.ordinal == 1
         if self.cutoff is not None:
             first &= relevant.rank <= self.cutoff

@@ -12,11 +12,12 @@ import numpy as np
 
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import HasCache, Judged
-from gainful.data.lists import Documents, GainLists, gather, ordinal_in_row
+from gainful.data.lists import Documents, GainLists, TiedGainLists, gather, ordinal_in_row, sum_by
 from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.expected import TieGroups, expected_counts, expected_precisions
 from gainful.policy import Policy
 
 #: Blocks of at most this many cells (queries x ranks) fit in the processor's cache and limit memory.
@@ -101,12 +102,13 @@ class Block(HasCache):
 
     @cached_property
     def hit_ties(self) -> tuple[Ints, Ints]:
-        """The first and last rank of each hit's tied group, for measures that need ``"ties"``.
+        """The first and last rank of each hit's group of equal scores, for measures that need ``"ties"``.
 
         A run without scores has no ties.
         """
-        first, last = self.graded.tie_groups
-        return first[self._hit_places], last[self._hit_places]
+        place = gather(self.graded.hit_offsets, self.queries)[1]
+        first, last = self.graded.hit_ties
+        return first[place], last[place]
 
     @cached_property
     def _hit_places(self) -> Ints:
@@ -147,9 +149,30 @@ class Block(HasCache):
             # Only weights can give grade 0 a gain; with other maps, the relevant hits are shared with other measures.
             chosen = rel is not None or level is not None or not Gain.of(gain).weights
             documents = self.relevant(rel, level) if chosen else self.hits
-            return GainLists.of(documents, self.size, gain, self.scale, None, None)
+            return self.with_ties(GainLists.of(documents, self.size, gain, self.scale, None, None))
 
         return self.cached(("gain", gain, rel, level), gain_lists)
+
+    @cached_property
+    def averages_ties(self) -> bool:
+        """Whether scores are means over all orders of documents with equal scores."""
+        return self.policy.ties == "expected" and self.graded.hit_first.size > 0
+
+    def ties_of(self, row: Ints, rank: Ints) -> tuple[Ints, Ints]:
+        """Return the first and the last rank of the group of equal scores of some hits."""
+        stride = self.width + 1
+        place = np.searchsorted(self.hits.row * stride + self.hits.rank, row * stride + rank)
+        return self.hit_ties[0][place], self.hit_ties[1][place]
+
+    def with_ties(self, lists: GainLists) -> GainLists:
+        """Return gain lists of hits, which know the ties of these if scores are means over them."""
+        if not self.averages_ties:
+            return lists
+        return TiedGainLists(lists.size, lists.row, lists.rank, lists.gain, *self.ties_of(lists.row, lists.rank))
+
+    def groups(self, documents: Documents) -> TieGroups:
+        """Return the groups of equal scores that hold these hits."""
+        return TieGroups.of_documents(documents.row, *self.ties_of(documents.row, documents.rank))
 
     def ideal_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
@@ -197,10 +220,23 @@ class Block(HasCache):
         if self.graded.score.size != self.graded.list_offsets[-1]:
             raise UsageError('scores are available only to measures with "scores" in needs')
 
-    def count(self, documents: Documents, cutoff: int | None = None) -> Ints:
-        """Return the number of these documents per query, down to ``cutoff``."""
-        row = documents.row if cutoff is None else documents.row[documents.rank <= cutoff]
-        return np.bincount(row, minlength=self.size)
+    def count(self, documents: Documents, cutoff: int | Ints | Floats | None = None) -> Ints | Floats:
+        """Return the number of these documents per query, down to ``cutoff`` (one per query, or one for all)."""
+        if cutoff is None:
+            return np.bincount(documents.row, minlength=self.size)
+        if self.averages_ties:
+            return expected_counts(self.groups(documents), cutoff, self.size)
+        at = cutoff if isinstance(cutoff, int) else cutoff[documents.row]
+        return np.bincount(documents.row[documents.rank <= at], minlength=self.size)
+
+    def precision_sums(self, relevant: Documents, cutoff: int | None = None) -> Floats:
+        """Return the sum, per query, of the precisions at the ranks of relevant documents down to ``cutoff``."""
+        if self.averages_ties:
+            return expected_precisions(self.groups(relevant), cutoff, self.size)
+        precisions = relevant.ordinal / relevant.rank
+        if cutoff is not None:
+            precisions = np.where(relevant.rank <= cutoff, precisions, 0.0)
+        return sum_by(relevant.row, precisions, self.size)
 
 
 def ratios(numerators: Ints | Floats, divisors: Ints | Floats | float) -> Floats:

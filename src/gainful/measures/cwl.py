@@ -218,7 +218,7 @@ class ScaledDCG(_ExpectedGain):
     """Scaled DCG: expected gain per document if attention decays like the discount of DCG.
 
     Formula:
-        C(i) = log2(i + 1) / log2(i + 2) for i < k, so ScaledDCG@k = DCG@k / sum of 1 / log2(i + 1) for i = 1 to k
+        C(i) = log2(i + 1) / log2(i + 2), i < k; so ScaledDCG@k = DCG@k / (sum over i <= k of 1 / log2(i + 1))
 
     Conventions:
         - no ideal list: only k documents of the highest grade score 1

@@ -31,7 +31,7 @@ class Bpref(_OfJudged):
     """Binary preference: how often relevant documents rank above documents judged non-relevant.
 
     Formula:
-        Bpref = 1/n * sum over relevant documents found of 1 - min(m, n) / min(M, n)
+        Bpref = 1/n * sum over relevant documents found of (1 - min(m, n) / min(M, n))
 
     n documents are relevant and M are judged non-relevant; m of these M rank above the relevant document.
 

@@ -89,8 +89,7 @@ class MuAP(Measure):
                 threshold[row] = levels.grade[at]
                 kept = hits.grade >= threshold[hits.row]
                 hits = Documents(hits.row[kept], hits.rank[kept], hits.grade[kept])
-            precisions = np.bincount(hits.row, ordinal_in_row(hits.row) / hits.rank, minlength=block.size)
-            summed[row] += levels.distance[at] * (precisions[row] / levels.base[at])
+            summed[row] += levels.distance[at] * (block.precision_sums(hits)[row] / levels.base[at])
             distances[row] += levels.distance[at]
         if self.levels == "all":
             # The distances of all levels sum to the highest grade in the file.
@@ -136,7 +135,7 @@ class NDCNG(CumulatedGain):
     cutoff: int | None = None
 
     def _run_lists(self, block: Block) -> GainLists:
-        return block.cached("NDCNG run", lambda: _relative_gains(block.hits, block))
+        return block.cached("NDCNG run", lambda: block.with_ties(_relative_gains(block.hits, block)))
 
     def _ideal_lists(self, block: Block) -> GainLists:
         # Judged documents are sorted by grade, and so by gain.

@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from gainful.data.lists import GainLists, highest_gain, ordinal_in_row, running_sums, sum_by
+from gainful.data.lists import GainLists, TiedGainLists, highest_gain, ordinal_in_row, running_sums, sum_by
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, last, seen
 from gainful.measures.base import LINEAR, Graded
 from gainful.measures.block import Block, ratios
+from gainful.measures.expected import expected_blended
 from gainful.measures.user_models import cascade
 
 _NOTHING = "no document has a gain above 0"
@@ -149,6 +150,14 @@ class Q(_Blended):
     """
 
     name = "Q"
+
+    def compute(self, block: Block) -> Floats:
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
+        if not isinstance(run, TiedGainLists):
+            return super().compute(block)
+        base = np.diff(ideal.offsets)
+        held = base if self.cutoff is None else np.minimum(base, self.cutoff)
+        return np.minimum(ratios(expected_blended(run, ideal, self.beta, self.cutoff), held), 1.0)
 
     def stopping(self, stops: Stops, block: Block) -> Floats:
         return np.asarray(1.0 / stops.held[stops.row])

@@ -13,6 +13,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, ratios
+from gainful.measures.expected import expected_successes
 
 
 class OfRelevant(Measure):
@@ -28,7 +29,7 @@ class OfRelevant(Measure):
     def _relevant(self, block: Block) -> Documents:
         return block.relevant(self.rel, self.level)
 
-    def _found(self, block: Block) -> Ints:
+    def _found(self, block: Block) -> Ints | Floats:
         return block.count(self._relevant(block), self.cutoff)
 
     def _base(self, block: Block) -> Ints:
@@ -181,7 +182,7 @@ class F(FMeasure):
     """F: the weighted harmonic mean of precision and recall of the first k documents.
 
     Formula:
-        F@k = (1 + beta^2) P R / (beta^2 P + R) with P = P@k and R = R@k
+        F@k = (1 + beta^2) P R / (beta^2 P + R), P = P@k and R = R@k
 
     Conventions:
         - beta above 1 favours recall, below 1 precision
@@ -234,9 +235,8 @@ class Rprec(Binary):
     name = "Rprec"
 
     def compute(self, block: Block) -> Floats:
-        relevant, base = self._relevant(block), self._base(block)
-        found = np.bincount(relevant.row[relevant.rank <= base[relevant.row]], minlength=block.size)
-        return ratios(found, base)
+        base = self._base(block)
+        return ratios(block.count(self._relevant(block), base), base)
 
 
 class RprecMult(Binary):
@@ -270,10 +270,8 @@ class RprecMult(Binary):
     multiple: float | None = None
 
     def compute(self, block: Block) -> Floats:
-        relevant = self._relevant(block)
         depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
-        found = np.bincount(relevant.row[relevant.rank <= depth[relevant.row]], minlength=block.size)
-        return ratios(found, depth)
+        return ratios(block.count(self._relevant(block), depth), depth)
 
 
 class RelP(Binary):
@@ -332,6 +330,8 @@ class Success(Binary):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
+        if block.averages_ties:
+            return expected_successes(block.groups(self._relevant(block)), self.cutoff, block.size)
         return (self._found(block) > 0).astype(np.float64)
 
 

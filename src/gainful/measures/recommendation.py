@@ -118,7 +118,7 @@ class ILD(_ByAttributes):
     """Intra-list diversity: the mean dissimilarity of the items in a list.
 
     Formula:
-        ILD@k = mean over all pairs of items in the top k of 1 - similarity of their attributes
+        ILD@k = mean over all pairs of items in the top k of (1 - similarity of their attributes)
 
     Similarity is the cosine of two sets, shared / sqrt(n * m), or with coef=jaccard shared / union.
 

@@ -36,9 +36,9 @@ class SessionDocuments(NamedTuple):
 class SessionBlock(HasCache):
     """Some sessions. Turns are numbered across the block; ranks and positions count from 1.
 
-    By session: ``queries`` number of turns; these are ``turn_offsets[i] : turn_offsets[i + 1]``
-    By turn:    ``session``; ``position`` in it; ``shown`` number of documents; ``judged_query`` whose judgments apply,
-                or -1; ``scanned`` recorded depth, or -1; ``cost`` recorded cost, or NaN
+    By session: ``queries`` number of turns; these are ``turn_offsets[i] : turn_offsets[i + 1]``. By turn:
+    ``session``; ``position`` in it; ``shown`` number of documents; ``judged_query`` whose judgments apply, or -1;
+    ``scanned`` recorded depth, or -1; ``cost`` recorded cost, or NaN.
     ``documents`` are those with a grade, from the log or else from the judgments.
     """
 

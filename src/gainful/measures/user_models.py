@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row, sum_by
+from gainful.data.lists import GainLists, TiedGainLists, highest_gain, in_columns, is_relevant, ordinal_in_row, sum_by
 from gainful.errors import InputError, UsageError
+from gainful.frozen import replace
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
 from gainful.measures.base import BINARY, Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
+from gainful.measures.expected import expected_cascade
 from gainful.notation import number_text
 
 
@@ -100,7 +102,7 @@ class RBP(_RankBiased):
         highest = np.ones(block.size)
         first = ideal.rank == 1
         highest[ideal.row[first]] = np.maximum(ideal.gain[first], 1.0)
-        return GainLists(lists.size, lists.row, lists.rank, lists.gain / highest[lists.row])
+        return replace(lists, gain=lists.gain / highest[lists.row])
 
     def compute(self, block: Block) -> Floats:
         # Rounding must not lift a sum of shares above 1.
@@ -183,6 +185,8 @@ class _Cascade(Graded):
         return 1.0 + highest_gain(self.gain, block.scale)
 
     def _expected(self, lists: GainLists, divisor: float) -> Floats:
+        if isinstance(lists, TiedGainLists):
+            return expected_cascade(lists, divisor, self.cutoff)
         row, rank, gain = lists.to(self.cutoff)
         return sum_by(row, cascade(row, gain / divisor, lists.size) / rank, lists.size)
 

@@ -86,7 +86,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateReport(Showable):
-    """The result of checking a run against a gate: its :attr:`verdict` is pass, warning, regression or refused."""
+    """The result of checking a run against a gate: its ``verdict`` is pass, warning, regression or refused."""
 
     gate: Gate
     runs: tuple[str, ...]

@@ -14,13 +14,13 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
-from gainful.data.lists import highest_gain, is_relevant
+from gainful.data.lists import highest_gain
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.discounts import DISCOUNTS, Base, divisors, read_base
@@ -35,7 +35,7 @@ from gainful.measures.block import raw_scores
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.measures.precision import P, R
 from gainful.notation import number_text
-from gainful.policy import Policy
+from gainful.policy import BY_GRADE, Policy
 
 #: The meaning of every value; dimensions, and their values, are in descending order of likelihood. Gains, discounts and
 #: relevance levels that are not listed explain themselves.
@@ -72,7 +72,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "docid-asc": "equal scores are ordered by document ID, ascending",
         "input": "equal scores stay in input order",
         "rank": "equal scores are ordered by the rank column",
-        "averaged": "documents with equal scores share the mean of their gains",
+        "expected": "documents with equal scores share the mean of their gains",
     },
     "unjudged": {
         "zero": "unjudged documents keep their ranks",
@@ -137,7 +137,7 @@ def dimensions_for(measure: Measure, policy: Policy, graded: GradedRun, run: Run
         values["undefined"].append("one")
     ranks = ["rank"] if run.has_ranks and not np.isnan(run.rank).any() else []
     if run.has_scores:
-        averaged = ["averaged"] if is_cumulated(measure) else []
+        averaged = ["expected"] if is_cumulated(measure) else []
         values["order"] = [policy.order, "score", *ranks, "input"]
         values["ties"] = [policy.ties, "docid-desc", "docid-asc", "input", *ranks, *averaged]
         values["scores"] = [policy.scores, "float64", "float32"]
@@ -301,8 +301,8 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect.of("trectools", _NDCG, _PLAIN, _TRECTOOLS),
     Dialect.of("trectools (trec_eval=False)", _NDCG, _EXPONENTIAL, _TRECTOOLS),
     # scikit-learn and the next tools see only the documents passed to them: no judged document that was not retrieved.
-    Dialect.of("scikit-learn", _GRADED, _PLAIN, _LIST_ONLY, ties="averaged", scores="float64", undefined="zero"),
-    Dialect.of("torchmetrics", _NDCG, _PLAIN, _LIST_ONLY, ties="averaged", scores="float32", undefined="zero"),
+    Dialect.of("scikit-learn", _GRADED, _PLAIN, _LIST_ONLY, ties="expected", scores="float64", undefined="zero"),
+    Dialect.of("torchmetrics", _NDCG, _PLAIN, _LIST_ONLY, ties="expected", scores="float32", undefined="zero"),
     Dialect.of(
         "torchmetrics", "AP AP@k", _PLAIN, divisor="retrieved", order="score", undefined="zero", missing="skip|zero"
     ),
@@ -350,9 +350,6 @@ def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all:
     )
 
 
-#: Gain, rel and level used to share gains among tied documents.
-_Sharing: TypeAlias = tuple[Gain, float | None, float | None]
-
 #: Dimensions that determine the lists, and dimensions that determine the formula.
 _DECIDE_LISTS = ("order", "ties", "scores", "duplicates", "negative", "unjudged")
 DECIDE_FORMULA = ("gain", "ideal", "divisor", "discount", "rel", "recall-cut")
@@ -383,26 +380,28 @@ class Formula(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankedLists:
-    """A run's lists under some settings. ``averages_ties``: tied documents share their gains."""
+    """A run's lists under some settings."""
 
     graded: GradedRun
-    averages_ties: bool
+
+    @property
+    def averages_ties(self) -> bool:
+        """Whether documents with equal scores share their gains."""
+        return self.graded.policy.ties == "expected"
 
     def scores(self, formulas: Sequence[Formula]) -> list[Floats]:
         """Return the raw scores of all queries for every formula, NaN if undefined."""
-        together: dict[tuple[float | None, _Sharing | None, str], list[Formula]] = {}
+        together: dict[tuple[float | None, str], list[Formula]] = {}
         for formula in formulas:
-            together.setdefault((*self._judged_to(formula), formula.recall_cut), []).append(formula)
+            together.setdefault((_judged_to(formula), formula.recall_cut), []).append(formula)
         found: dict[Formula, Floats] = {}
-        for (last, shared, recall_cut), alike in together.items():
+        for (last, recall_cut), alike in together.items():
             graded = self.graded
             if last is not None:
                 shown = graded.hit_rank <= last
                 grade = np.full(graded.judged.grade.size, np.nan)
                 grade[graded.hit_item[shown]] = graded.hit_grade[shown]
                 graded = replace(graded, judged=_with_grades(graded.judged, grade))
-            if shared is not None:
-                graded = _with_shared_gains(graded, *shared)
             graded = replace(graded, policy=graded.policy.replace(recall_cut=recall_cut))
             measures = [self._computed(formula) for formula in alike]
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -410,25 +409,11 @@ class RankedLists:
                     found[formula] = raw / _divisor(formula, measure, graded)
         return [found[formula] for formula in formulas]
 
-    def _judged_to(self, formula: Formula) -> tuple[float | None, _Sharing | None]:
-        """Return the last rank that counts as judged (None if all judgments count), and how gains are shared."""
-        measure = formula.measure
-        last: float | None = None
-        if formula.ideal == "shown" or (formula.divisor == "retrieved" and isinstance(measure, AP)):
-            last = measure.rank_cutoff or np.inf
-        elif formula.ideal == "retrieved":
-            last = np.inf
-        if self.averages_ties and isinstance(measure, CumulatedGain):
-            return last, (measure.gain, measure.rel, measure.level)
-        return last, None
-
     def _computed(self, formula: Formula) -> Measure:
-        """Return the measure to compute: linear if grades are gains, an unnormalised sum if the ideal differs."""
+        """Return the measure to compute: an unnormalised sum if the ideal differs."""
         measure = formula.measure
         if not is_cumulated(measure):
             return measure
-        if self.averages_ties:
-            measure = measure.replace(gain="linear", rel=None, level=None)
         kind: type[Measure] = type(measure)
         if formula.ideal in ("uncut", "highest"):
             kind = CG if isinstance(measure, NCG) else DCG
@@ -437,6 +422,13 @@ class RankedLists:
         if kind is type(measure):
             return measure
         return kind(**{field.name: getattr(measure, field.name) for field in fields(measure)})
+
+
+def _judged_to(formula: Formula) -> float | None:
+    """Return the last rank that counts as judged; None if all judgments count."""
+    if formula.ideal == "shown" or (formula.divisor == "retrieved" and isinstance(formula.measure, AP)):
+        return formula.measure.rank_cutoff or np.inf
+    return np.inf if formula.ideal == "retrieved" else None
 
 
 class _Beatable(CumulatedGain):
@@ -477,32 +469,6 @@ def _with_grades(judged: Judged, grade: Floats) -> Judged:
     return changed
 
 
-def _with_shared_gains(graded: GradedRun, gain: Gain, rel: float | None, level: float | None) -> GradedRun:
-    """Return lists whose grades are gains, averaged over tied documents."""
-
-    def gains(grade: Floats) -> Floats:
-        counts = ~np.isnan(grade) if rel is None and level is None else is_relevant(grade, rel, level)
-        found = np.where(np.isnan(grade), np.nan, 0.0)
-        found[counts] = gain.of_grades(grade[counts], graded.judged.scale)
-        return found
-
-    first, _ = graded.tie_groups
-    group = np.cumsum(first == np.arange(1, first.size + 1) - np.repeat(graded.list_offsets[:-1], graded.retrieved)) - 1
-    sums = np.zeros(first.size)
-    sums[graded.hit_place] = gains(graded.hit_grade)
-    mean = (np.bincount(group, sums) / np.bincount(group))[group]
-    place = np.flatnonzero(mean > 0)
-    counts = np.searchsorted(place, graded.list_offsets)
-    return replace(
-        graded,
-        judged=_with_grades(graded.judged, gains(graded.judged.grade)),
-        hit_offsets=counts,
-        hit_rank=place - np.repeat(graded.list_offsets[:-1], np.diff(counts)) + 1,
-        hit_grade=mean[place],
-        hit_item=np.zeros(place.size, np.int64),
-    )
-
-
 class ListsBySettings:
     """A run joined with judgments under different settings; equal lists are kept once."""
 
@@ -532,29 +498,30 @@ class ListsBySettings:
         return self._lists[key]
 
     def _new_lists(self, settings: Mapping[str, str]) -> RankedLists | None:
-        averages = settings.get("ties") == "averaged"
-        policy = self._policy.replace(
-            **{name: settings[name] for name in ("order", "scores", "negative") if name in settings},
-            ties="docid-desc" if averages else settings.get("ties", self._policy.ties),
-        )
-        if averages and policy.order != "score":
-            return None
+        chosen = {name: settings[name] for name in ("order", "ties", "scores", "negative") if name in settings}
+        if chosen.get("ties", self._policy.ties) in BY_GRADE and chosen.get("order", self._policy.order) != "score":
+            if chosen.get("ties") != self._policy.ties:
+                return None
+            chosen["ties"] = "docid-desc"
+        policy = self._policy.replace(**chosen)
         # Settings without effect are set to a default, to avoid duplicate work.
         if policy.order != "score":
             ties = "docid-desc" if policy.order == "input" or policy.ties == "rank" else policy.ties
             policy = policy.replace(scores="float64", ties=ties)
         run = self._last_lines if settings.get("duplicates") == "last" else self._run
-        graded = self._join(policy, run, averages or self._keeps_scores)
+        graded = self._join(policy, run, self._keeps_scores)
         graded = graded.condensed() if settings.get("unjudged") == "condensed" else graded
-        averages = averages and bool((np.diff(graded.tie_groups, axis=0) > 0).any())
-        if not averages and not self._keeps_scores:
-            graded = replace(graded, score=np.zeros(0))
+        averages = policy.ties == "expected" and bool((graded.hit_last > graded.hit_first).any())
+        if not averages:
+            graded = replace(graded, policy=policy.replace(ties="docid-desc"))
+        bounds = (graded.hit_first, graded.hit_last) if averages or self._keeps_scores else ()
         # Scores affect ties only if they determine the order.
         tied = self._keeps_scores and policy.order == "score"
         digest = hashlib.blake2b(str((averages, tied)).encode())
-        for column in (graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score):
+        lists = graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score
+        for column in (*lists, *bounds):
             digest.update(np.ascontiguousarray(column).tobytes())
-        return self._different.setdefault(digest.digest(), RankedLists(graded, averages))
+        return self._different.setdefault(digest.digest(), RankedLists(graded))
 
     def _join(self, policy: Policy, run: Run, want_scores: bool) -> GradedRun:
         key = policy, id(run), want_scores

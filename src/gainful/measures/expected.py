@@ -1,0 +1,197 @@
+"""Closed forms of the mean score over all orders of documents with equal scores (``ties=expected``).
+
+In a group of n tied documents each is equally likely at each of the n ranks, and each pair at each pair of ranks. Sums
+of gains need only the first fact, AP and Q the second one; RR, Success and ERR need the probability that the first x
+documents of a group are all of some kind, which is a ratio of binomial coefficients (or of elementary symmetric
+polynomials) computed as a running product. docs/explanation/ties.md has the derivations.
+
+Reference: F. McSherry and M. Najork, Computing information retrieval performance measures efficiently in the presence
+of tied scores, ECIR 2008.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.data.lists import GainLists, TiedGainLists, sum_by
+from gainful.kernel.arrays import Floats, Ints
+
+#: The measures that have a closed form.
+AVERAGED_OVER_TIES = frozenset(
+    [
+        "CG",
+        "DCG",
+        "nCG",
+        "nDCG",
+        "NDCNG",
+        "RBP",
+        "P",
+        "R",
+        "F",
+        "Rprec",
+        "RprecMult",
+        "RelP",
+        "Success",
+        "SetP",
+        "SetR",
+        "SetF",
+        "SetAP",
+        "SetRelP",
+        "AP",
+        "GMAP",
+        "muAP",
+        "RR",
+        "ERR",
+        "nERR",
+        "Q",
+        "NumQ",
+        "NumRet",
+        "NumRel",
+        "NumRelRet",
+    ]
+)
+
+#: Those of them that sum gains rank by rank, so that their arithmetic can be shown.
+EXPLAINED_OVER_TIES = frozenset(("CG", "DCG", "nCG", "nDCG", "NDCNG", "RBP"))
+
+#: Arrays of groups x documents have at most this many cells.
+_CELLS = 1 << 18
+
+
+class TieGroups(NamedTuple):
+    """The groups of equal scores that hold documents of interest, by row, then by rank.
+
+    Attributes:
+        first: Rank of the group's first document.
+        size: Number of documents in the group.
+        held: Number of documents of interest in the group, and ``before`` it.
+        of: The group of each document of interest.
+    """
+
+    row: Ints
+    first: Ints
+    size: Ints
+    held: Ints
+    before: Ints
+    of: Ints
+
+    @classmethod
+    def of_documents(cls, row: Ints, first: Ints, last: Ints) -> TieGroups:
+        """Group documents by the bounds of their ties."""
+        starts = np.ones(row.size, bool)
+        starts[1:] = (row[1:] != row[:-1]) | (first[1:] != first[:-1])
+        begin = np.flatnonzero(starts)
+        # Documents of interest before the group: those before it in all rows, less those of other rows.
+        of_row = np.searchsorted(row, row[begin])
+        held = np.diff(begin, append=row.size)
+        return cls(row[begin], first[begin], (last - first + 1)[begin], held, begin - of_row, np.cumsum(starts) - 1)
+
+    def ranks(self) -> tuple[Ints, Ints]:
+        """Return group and position (from 0) of every rank of every group."""
+        group = np.repeat(np.arange(self.size.size), self.size)
+        return group, np.arange(group.size) - np.repeat(np.cumsum(self.size) - self.size, self.size)
+
+
+def expected_counts(groups: TieGroups, cutoff: Ints | Floats | float, size: int) -> Floats:
+    """Return the expected number of documents down to the cutoff, of each row or of all."""
+    at = np.broadcast_to(cutoff, size)[groups.row]
+    return sum_by(groups.row, groups.held * np.clip((at - groups.first + 1) / groups.size, 0.0, 1.0), size)
+
+
+def expected_precisions(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
+    """Return the expected sum of the precisions at the ranks of relevant documents."""
+    group, place = groups.ranks()
+    rank, count, held = groups.first[group] + place, groups.size[group], groups.held[group]
+    # Given a relevant document at a rank, each other place of the group is relevant with probability (r - 1)/(n - 1).
+    found = groups.before[group] + 1 + place * (held - 1) / np.maximum(count - 1, 1)
+    terms = np.where(rank <= (cutoff or rank), held / count * found / rank, 0.0)
+    return sum_by(groups.row[group], terms, size)
+
+
+def _none_in_first(groups: TieGroups, chosen: Ints) -> Floats:
+    """Return, for chosen groups, the probability that the first x = 0, 1, ... documents hold none of interest."""
+    size, held = groups.size[chosen, None], groups.held[chosen, None]
+    place = np.arange(int(size.max(initial=0)))
+    steps = np.clip((size - held - place) / np.maximum(size - place, 1), 0.0, 1.0)
+    return np.cumprod(np.concatenate([np.ones((chosen.size, 1)), steps], axis=1), axis=1)
+
+
+def expected_successes(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
+    """Return the probability that a relevant document is among the first ranks."""
+    first = np.flatnonzero(groups.before == 0)
+    row, depth = groups.row[first], groups.size[first]
+    if cutoff is not None:
+        depth = np.clip(cutoff - groups.first[first] + 1, 0, depth)
+    found = np.zeros(size)
+    found[row] = 1.0 - _none_in_first(groups, first)[np.arange(first.size), depth]
+    return found
+
+
+def expected_reciprocals(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
+    """Return the expected reciprocal rank of the first relevant document."""
+    first = np.flatnonzero(groups.before == 0)
+    none = _none_in_first(groups, first)
+    rank = groups.first[first, None] + np.arange(none.shape[1] - 1)
+    terms = (none[:, :-1] - none[:, 1:]) / rank
+    found = np.zeros(size)
+    found[groups.row[first]] = np.where(rank <= (cutoff or rank), terms, 0.0).sum(axis=1)
+    return found
+
+
+def expected_blended(lists: TiedGainLists, ideal: GainLists, beta: float, cutoff: int | None) -> Floats:
+    """Return the expected sum of blended ratios at the ranks of relevant documents, for the Q-measure."""
+    groups = TieGroups.of_documents(lists.row, lists.first, lists.last)
+    gain = sum_by(groups.of, lists.gain, groups.row.size)
+    gained = np.cumsum(gain) - gain
+    gained -= gained[np.searchsorted(groups.row, groups.row)]
+    group, place = groups.ranks()
+    rank, count, held, gain = groups.first[group] + place, groups.size[group], groups.held[group], gain[group]
+    share, others = held / count, place * (held - 1) / np.maximum(count - 1, 1)
+    found = share * (groups.before[group] + 1 + others)
+    # The document itself, those of earlier groups, and those before it in its own.
+    gains = gain / count + share * gained[group] + others * gain / count
+    best = np.cumsum(ideal.dense(int(rank.max(initial=1))), axis=1)[groups.row[group], rank - 1]
+    terms = np.where(rank <= (cutoff or rank), (found + beta * gains) / (rank + beta * best), 0.0)
+    return sum_by(groups.row[group], terms, lists.size)
+
+
+def expected_cascade(lists: TiedGainLists, divisor: float, cutoff: int | None) -> Floats:
+    """Return the expected sum over ranks of (probability to stop there) / rank, for ERR.
+
+    Of a group of n documents, m_j is the mean over all choices of j of them of the probability that none satisfies; the
+    user stops at its rank j with probability m_(j-1) - m_j. Adding a document that fails to satisfy with probability q
+    to t - 1 others turns m_j into (1 - j/t) m_j + (j/t) q m_(j-1).
+    """
+    groups = TieGroups.of_documents(lists.row, lists.first, lists.last)
+    fails = 1.0 - lists.gain / divisor
+    ordinal = np.arange(lists.row.size) - np.searchsorted(groups.of, groups.of)
+    passes = np.ones(groups.row.size)
+    np.multiply.at(passes, groups.of, fails)
+    reaches = np.ones(groups.row.size)
+    for later in np.flatnonzero(groups.before > 0).tolist():  # groups of a row follow each other
+        reaches[later] = reaches[later - 1] * passes[later - 1]
+    scores = np.zeros(lists.size)
+    order = np.argsort(groups.size, kind="stable")
+    while order.size:
+        # Groups of similar size together, so that few cells are empty.
+        widths = groups.size[order]
+        some = order[: max(1, int(np.searchsorted(np.arange(1, order.size + 1) * (widths + 1), _CELLS, "right")))]
+        order = order[some.size :]
+        place = np.arange(int(groups.size[some].max()) + 1)
+        means = np.ones((some.size, place.size))
+        number = np.full(groups.row.size, -1)
+        number[some] = np.arange(some.size)
+        for nth in range(int(groups.held[some].max())):
+            document = np.flatnonzero((ordinal == nth) & (number[groups.of] >= 0))
+            at = number[groups.of[document]]
+            total = (groups.size[some] - groups.held[some])[at, None] + nth + 1
+            share = np.minimum(place / total, 1.0)
+            before = np.concatenate([np.ones((at.size, 1)), means[at, :-1]], axis=1)
+            means[at] = (1.0 - share) * means[at] + share * fails[document, None] * before
+        rank = groups.first[some, None] + place[:-1]
+        counts = (place[:-1] < groups.size[some, None]) & (rank <= (cutoff or rank))
+        terms = np.where(counts, (means[:, :-1] - means[:, 1:]) / rank, 0.0).sum(axis=1)
+        scores += sum_by(groups.row[some], reaches[some] * terms, lists.size)
+    return scores
