@@ -206,6 +206,24 @@ def check(report: Report, settings: Settings) -> None:
         report.rows.append(Row("check", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 2))
 
 
+def ties(report: Report, settings: Settings) -> None:
+    """Means over all orders of equal scores, compared with breaking ties by id, on scores of three digits."""
+    make(JUDGED)
+    tied = JUDGED.run.with_suffix(".tied.run")
+    lines = (line.rsplit(b" ", 2) for line in JUDGED.run.read_bytes().splitlines())
+    tied.write_bytes(b"".join(b"%b %.2g %b\n" % (rest, float(score), tag) for rest, score, tag in lines))
+    warm(JUDGED.qrels, tied)
+    wanted = ("nDCG@10", "AP", "RR", "ERR", "Q", "P@10")
+    tools = [
+        gainful_eval(JUDGED.qrels, [tied], "--ties", choice, name=f"ties={choice}", wanted=wanted)
+        for choice in ("docid-desc", "expected")
+    ]
+    found = measure(tools, settings.repetitions)
+    report.measured.extend(("ties", one) for one in found.values())
+    broken, expected = found.values()
+    report.rows.append(Row("ties", expected.tool, expected.seconds, broken.tool, broken.seconds, 1.3))
+
+
 def gate(report: Report, settings: Settings) -> None:
     """Cost of a gate in CI: under 0.3 s for 1,000 queries, little more than an evaluation for many."""
     for dataset, limit, limit_on in ((GATED, 0.3, "value"), (LARGE, 1.5, "ratio")):
@@ -513,6 +531,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "startup": startup,
     "many runs": many_runs,
     "check": check,
+    "ties": ties,
     "gate": gate,
     "drop-in": drop_in,
     "robust2005": robust2005,

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, groupby
+from itertools import combinations, groupby, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,7 @@ DEFAULTS = {
     "duplicates": "error",
     "parent": "none",
     "parent-of": "run",
+    "spans": "none",
     "depth": "all",
     "unjudged": "zero",
     "negative": "judged",
@@ -123,6 +124,24 @@ def parent_of(document: str, policy: dict[str, str]) -> str:
     """Return the document of a chunk; other documents are their own."""
     match = None if policy["parent"] == "none" else re.fullmatch(policy["parent"], document)
     return match[1] if match else document
+
+
+def positions(identifier: str) -> set[tuple[str, int]]:
+    """Return the positions of a span such as doc[120:180]; an id of another form has none."""
+    match = re.fullmatch(r"(.+)\[(\d+):(\d+)\]", identifier)
+    return {(match[1], at) for at in range(int(match[2]), int(match[3]))} if match else set()
+
+
+def credited(document: str, spans: list[str], policy: dict[str, str]) -> tuple[str, Fraction]:
+    """Return what a row of a run stands for, and the share by which its grade is multiplied."""
+    if policy["spans"] == "none":
+        return parent_of(document, policy), ONE
+    best, most = document, ZERO
+    for span in spans:  # of equal shares, the first span counts
+        share = divided(Fraction(len(positions(span) & positions(document))), len(positions(span))) or ZERO
+        if share > most and (policy["spans"] == "share" or share >= exact(policy["spans"])):
+            best, most = span, Fraction(share)
+    return best, most if most and policy["spans"] == "share" else ONE
 
 
 class Judgments:
@@ -185,14 +204,21 @@ class Judgments:
         return {document: grade for document, grade in highest.items() if self.counts(grade)}
 
 
-def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str, Fraction | None]]:
-    """Return distinct documents and scores in rank order, down to the depth."""
+#: A document in a list, its score, and the share of its grade that counts.
+Ranked = tuple[str, Fraction | None, Fraction]
+
+
+def ranked_list(rows: list[list[Any]], policy: dict[str, str], spans: list[str]) -> list[Ranked]:
+    """Return distinct documents in rank order, down to the depth."""
     kept: list[tuple[str, float | None, int]] = []
+    shares: list[Fraction] = []
     for document, *more in rows:
         score = more[0] if more else None
         if score is not None and policy["scores"] == "float32":
             score = struct.unpack("f", struct.pack("f", score))[0]
-        kept.append((parent_of(document, policy), score, more[1] if len(more) > 1 else 0))
+        name, share = credited(document, spans, policy)
+        kept.append((name, score, more[1] if len(more) > 1 else 0))
+        shares.append(share)
     places = list(range(len(kept)))
 
     def before(one: int, other: int) -> bool:
@@ -215,15 +241,34 @@ def ranked_list(rows: list[list[Any]], policy: dict[str, str]) -> list[tuple[str
         while at < len(ordered) and before(ordered[at], place):
             at += 1
         ordered.insert(at, place)
-    found: dict[str, Fraction | None] = {}
-    for document, score, _ in (kept[place] for place in ordered):
+    found: dict[str, Ranked] = {}
+    for place in ordered:
+        document, score, _ = kept[place]
         if document in found:
-            if policy["duplicates"] == "error" and policy["parent"] == "none":
+            if policy["duplicates"] == "error" and policy["parent"] == "none" and policy["spans"] == "none":
                 raise Refusal("duplicates")
             continue
-        found[document] = None if score is None else exact(score)
+        found[document] = document, None if score is None else exact(score), shares[place]
     depth = None if policy["depth"] == "all" else int(policy["depth"])
-    return list(found.items())[:depth]
+    return list(found.values())[:depth]
+
+
+def arrangements(ranked: list[Ranked], grade: dict[str, Fraction], policy: dict[str, str]) -> list[list[Ranked]]:
+    """Return the orders of equal scores that count: all (expected), the best, the worst, or the order as it is."""
+    if policy["ties"] not in ("expected", "best", "worst") or policy["order"] != "score":
+        return [ranked]
+    if any(score is None for _, score, _ in ranked):
+        return [ranked]
+    groups = [list(group) for _, group in groupby(ranked, key=lambda row: row[1])]
+    orders = [[row for group in order for row in group] for order in product(*map(permutations, groups))]
+
+    def worth(order: list[Ranked]) -> list[tuple[int, Fraction]]:  # relevant, then unjudged, then the rest
+        grades = [grade.get(document) for document, _, _ in order]
+        return [(1, ZERO) if each is None else (2 if each > 0 else 0, each) for each in grades]
+
+    if policy["ties"] == "expected":
+        return orders
+    return [max(orders, key=worth) if policy["ties"] == "best" else min(orders, key=worth)]
 
 
 @dataclass
@@ -244,10 +289,12 @@ class View:
     items: dict[str, dict[str, str]] = field(default_factory=dict)  # columns of the table of items
     training: dict[str, list[str]] = field(default_factory=dict)  # the training table
     past: list[str] = field(default_factory=list)  # of this user
+    share: dict[str, Fraction] = field(default_factory=dict)  # of its grade that counts in this list
 
     @property
     def ranked(self) -> list[Fraction | None]:
-        return [self.grade.get(document) for document in self.documents]
+        grades = [(self.grade.get(document), self.share.get(document, ONE)) for document in self.documents]
+        return [None if grade is None else grade * share for grade, share in grades]
 
     @property
     def judged(self) -> list[Fraction]:
@@ -1370,7 +1417,7 @@ def of_all_lists(vector: Json, spec: Spec) -> Number | None:
     """Return Coverage, Gini or Entropy of the items' shares of positions down to rank k in judged users' lists."""
     shown: dict[str, int] = {}
     for user in sorted_ids(vector):
-        for item, _ in ranked_list(vector["run"].get(user, []), policy_of(vector))[: spec.k]:
+        for item, *_ in ranked_list(vector["run"].get(user, []), policy_of(vector), [])[: spec.k]:
             shown[item] = shown.get(item, 0) + 1
     if spec.name == "Entropy":
         shares = [count / sum(shown.values()) for count in shown.values()]
@@ -1431,6 +1478,13 @@ def policy_of(vector: Json) -> dict[str, str]:
     return {**DEFAULTS, **DIALECTS.get(vector.get("dialect", ""), {}), **vector.get("policy", {})}
 
 
+def mean_of(values: list[Number | None]) -> Number | None:
+    """Return the mean over orders; one value as it is, None if any is."""
+    if len(values) == 1 or None in values:
+        return values[0] if len(values) == 1 else None
+    return sum(Fraction(value) for value in values if value is not None) / len(values)
+
+
 def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
     policy = policy_of(vector)
     judgments = Judgments(vector["judgments"], policy)
@@ -1441,29 +1495,34 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
     condensed = spec.word("unjudged", policy["unjudged"]) == "condensed"
     values = {}
     for query in judgments.queries:
-        whole = ranked_list(vector["run"].get(query, []), policy)
+        spans = [document for document, *_ in vector["judgments"][query]]
+        ranked = ranked_list(vector["run"].get(query, []), policy, spans)
         grade = judgments.grades(query)
-        kept = [(document, score) for document, score in whole if document in grade or not condensed]
-        view = View(
-            [document for document, _ in kept],
-            [score for _, score in kept],
-            grade,
-            [document for document, _ in whole],
-            judgments.scale,
-            judgments.pool(query),
-            levels,
-            policy["recall-cut"],
-            judgments.by_subtopic[query] if policy["subtopics"] == "yes" else None,
-            policy["order"] == "score",
-            {subtopic: exact(share) for subtopic, share in vector.get("intents", {}).get(query, {}).items()},
-            vector.get("items", {}),
-            vector.get("training", {}),
-            list(dict.fromkeys(vector.get("training", {}).get(query, []))),
-        )
-        size = spec.word("N") or spec.word("over")
-        if size.isdigit() and int(size) < len({*view.documents, *grade}):
-            raise Refusal("collection-too-small")
-        values[query] = settled(MEASURES[spec.name](view, spec), spec, policy, query in vector["run"])
+        raw: list[Number | None] = []
+        for whole in arrangements(ranked, grade, policy):
+            kept = [row for row in whole if row[0] in grade or not condensed]
+            view = View(
+                [document for document, _, _ in kept],
+                [score for _, score, _ in kept],
+                grade,
+                [document for document, _, _ in whole],
+                judgments.scale,
+                judgments.pool(query),
+                levels,
+                policy["recall-cut"],
+                judgments.by_subtopic[query] if policy["subtopics"] == "yes" else None,
+                policy["order"] == "score",
+                {subtopic: exact(share) for subtopic, share in vector.get("intents", {}).get(query, {}).items()},
+                vector.get("items", {}),
+                vector.get("training", {}),
+                list(dict.fromkeys(vector.get("training", {}).get(query, []))),
+                {document: share for document, _, share in kept},
+            )
+            size = spec.word("N") or spec.word("over")
+            if size.isdigit() and int(size) < len({*view.documents, *grade}):
+                raise Refusal("collection-too-small")
+            raw.append(MEASURES[spec.name](view, spec))
+        values[query] = settled(mean_of(raw), spec, policy, query in vector["run"])
     return values
 
 

@@ -39,7 +39,7 @@ _Sessions = Iterable[tuple[str, str, list[list[str]], int]]
 def gallery_commands() -> list[tuple[str, str]]:
     """The name of each figure in the gallery, and the command that draws it."""
     page = (GALLERY / "README.md").read_text(encoding="utf-8")
-    return [(name, command) for command, name in re.findall(r"^    gainful (.* (\w+)\.svg)$", page, re.MULTILINE)]
+    return [(name, command) for command, name in re.findall(r"^gainful (.* (\w+)\.svg)$", page, re.MULTILINE)]
 
 
 def paper_figures(paper: str) -> list[str]:

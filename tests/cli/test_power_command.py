@@ -144,7 +144,7 @@ class TestTexts:
         ("--from s.csv --variance pair", 2, "variance: expected two systems for 'pair', found 3"),
         ("--from s.csv --variance all", 2, "expected pair | residual | sakai2016 or a number"),
         ("--from s.csv --pair a,x", 2, "unknown system 'x'"),
-        ("--from s.csv --pair a,a", 2, "pair: expected two systems, found duplicate name 'a'"),
+        ("--from s.csv --pair a,a", 2, "pair: expected two systems, found 'a' twice"),
         ("--from s.csv --pair a", 2, "--pair: expected two systems like bm25,dense, found 'a'"),
         ("--from same.csv", 3, "all systems differ by the same on every query"),
         ("--from one.csv", 3, "expected at least 2 queries, found 1"),

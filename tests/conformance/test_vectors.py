@@ -89,7 +89,7 @@ def agree(found: float | None, expected: float | None, tolerance: float) -> bool
 #: Messages of errors, by their name in the vectors.
 ERRORS: dict[str, tuple[type[GainfulError], str]] = {
     "duplicates": (InputError, "twice|again|more than once|duplicate"),
-    "judges": (InputError, "expected one grade"),
+    "judges": (InputError, "conflicting grades"),
     "missing": (InputError, "missing=error"),
     "undefined": (InputError, "undefined=error"),
     "extra": (InputError, "extra=error"),

@@ -838,5 +838,5 @@ def test_values_that_are_not_a_source(qrels: Any, run: Any, message: str) -> Non
 def test_values_that_are_nearly_valid() -> None:
     with pytest.raises(UsageError, match=r"policy: unknown choice 'mising'\nhint: did you mean missing"):
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, policy={"mising": "skip"})
-    with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if nobody judged it, found 'a'"):
+    with pytest.raises(UsageError, match=r"grades\[1\]: expected a number, or None if unjudged, found 'a'"):
         gainful.parse("nDCG@3").score([3, "a"])  # type: ignore[list-item]

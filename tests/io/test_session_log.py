@@ -168,7 +168,7 @@ def test_a_users_log_has_a_usual_gap() -> None:
 
 def test_columns_of_a_log_that_are_not_used_are_named() -> None:
     log = b"session,time,asked,item,rank\ns1,2024-01-01T10:00:00,maps,d1,1\n"
-    with pytest.raises(InputError, match="expected sessions that are judged by") as error:
+    with pytest.raises(InputError, match="no session is judged by topic") as error:
         evaluate_sessions({"maps": {"d1": 1}}, Sessions.read(log), "sDCG@10")
     assert error.value.hint == "no column for the text of queries; unused columns: asked; use columns={'text': 'asked'}"
     named = Sessions.read(log, columns={"text": "asked"})
@@ -269,10 +269,10 @@ def test_logs_that_cannot_be_right(text: bytes, message: str) -> None:
 @together(
     ("text", "gap", "message"),
     [
-        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap=: expected a time with its unit"),
-        (b"user,time,query,doc\nu,1,maps,a\n", "3 weeks", r"session_gap=: expected a time with its unit"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap=: expected a time with a unit"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "3 weeks", r"session_gap=: expected a time with a unit"),
         (b"user,time,query,doc\nu,1,maps,a\n", "30", r"'30'\nhint: 30m are minutes, 30s seconds"),
-        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap=: expected a time with its unit"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap=: expected a time with a unit"),
         (b"session,turn,rank,doc\nu,1,1,a\n", "3m", r"applies only to logs, but this table has query numbers"),
         (b"u_1 Q0 a 1 1 t\n", "3m", r"applies only to logs with times"),
     ],

@@ -157,7 +157,7 @@ def test_more_than_the_bound_that_is_reproduced_is_no_per_cent() -> None:
     # Of two documents of equal score the first alone is shown, and has half of the gain of the second.
     found = explained("1.5", "nDCG@1", {"q": {"b": 3.0, "d": 3.0}}, query="q")
     assert found.reproduced and found.outside is None
-    assert found.ways[0].departures == "ideal=shown, ties=averaged"
+    assert found.ways[0].departures == "ideal=shown, ties=expected"
 
 
 def test_unreproduced_figures_are_ordered_by_distance() -> None:

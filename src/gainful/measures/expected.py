@@ -18,42 +18,13 @@ import numpy as np
 from gainful.data.lists import GainLists, TiedGainLists, sum_by
 from gainful.kernel.arrays import Floats, Ints
 
-#: The measures that have a closed form.
-AVERAGED_OVER_TIES = frozenset(
-    [
-        "CG",
-        "DCG",
-        "nCG",
-        "nDCG",
-        "NDCNG",
-        "RBP",
-        "P",
-        "R",
-        "F",
-        "Rprec",
-        "RprecMult",
-        "RelP",
-        "Success",
-        "SetP",
-        "SetR",
-        "SetF",
-        "SetAP",
-        "SetRelP",
-        "AP",
-        "GMAP",
-        "muAP",
-        "RR",
-        "ERR",
-        "nERR",
-        "Q",
-        "NumQ",
-        "NumRet",
-        "NumRel",
-        "NumRelRet",
-    ]
+_NAMES = (
+    "CG DCG nCG nDCG NDCNG RBP P R F Rprec RprecMult RelP Success SetP SetR SetF SetAP SetRelP AP GMAP muAP RR ERR "
+    "nERR Q Judged Unjudged NumQ NumRet NumRel NumRelRet"
 )
-
-#: Those of them that sum gains rank by rank, so that their arithmetic can be shown.
+#: The measures that have a closed form.
+AVERAGED_OVER_TIES = frozenset(_NAMES.split())
+#: Measures that sum gains rank by rank, so that their arithmetic can be shown.
 EXPLAINED_OVER_TIES = frozenset(("CG", "DCG", "nCG", "nDCG", "NDCNG", "RBP"))
 
 #: Arrays of groups x documents have at most this many cells.

@@ -335,7 +335,7 @@ class SystemsPlan:
 def families_of(
     matrices: Sequence[SystemScores], plan: SystemsPlan, progress: Progress | None = None
 ) -> list[FamilyResult]:
-    """Compare the systems of each matrix; all pairs are one family if the plan says so.
+    """Compare the systems of each matrix; all pairs can form one family.
 
     Pairs of different measures have different units, so maxT then divides the differences by one number per measure,
     the root mean square of its differences, which sign flips do not change. Dividing each pair by its own spread would
@@ -847,7 +847,7 @@ class SystemsResult:
 def compare_several(
     matrices: Mapping[str, SystemScores], plan: SystemsPlan, progress: Progress | None = None
 ) -> dict[str, SystemsResult]:
-    """Compare the systems of each measure, as one family per measure or, if the plan says so, one family in all.
+    """Compare the systems of each measure, as one family per measure or as one family in all.
 
     In one family, matrices have the same queries and systems.
 

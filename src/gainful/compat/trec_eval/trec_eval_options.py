@@ -113,25 +113,25 @@ HELP_TEXT = f"""\
 Evaluates the run against the judgments qrels and prints a line for every measure: name, topic and value.
 The run - is standard input. This is gainful {__version__} with trec_eval's options, names and output.
 
- -q, --query_eval_wanted            the values of every topic, too
+ -q, --query_eval_wanted            also print the values of every topic
  -m, --measure name[.parameters]    a measure, or one of the groups official (the default), all_trec, set, prefs,
-                                    all_prefs and qrels_jg; may be repeated: -m map -m ndcg_cut.10,20 -m set_F.2
- -c, --complete_rel_info_wanted     average over all judged topics; those that the run lacks count 0
- -n, --nosummary                    no values over all topics
- -l, --level_for_rel N              relevant from grade N on (default 1)
- -M, --Max_retrieved_per_topic N    only the first N documents of every topic
- -J, --Judged_docs_only             leave out documents that are not judged
- -N, --Number_docs_in_coll N        how many documents the collection has (for utility)
- -R, --Rel_info_format format       what the judgments are: qrels (the default); for preferences prefs (lines of topic
-                                    judge part document level) and qrels_prefs; qrels_jg for several judges (in
+                                    all_prefs and qrels_jg (repeatable): -m map -m ndcg_cut.10,20 -m set_F.2
+ -c, --complete_rel_info_wanted     average over all judged topics; missing ones count 0
+ -n, --nosummary                    omit the values over all topics
+ -l, --level_for_rel N              lowest grade that counts as relevant (default 1)
+ -M, --Max_retrieved_per_topic N    use only the first N documents of every topic
+ -J, --Judged_docs_only             remove unjudged documents
+ -N, --Number_docs_in_coll N        number of documents in the collection (for utility)
+ -R, --Rel_info_format format       format of the judgments: qrels (the default); for preferences prefs (lines of topic
+                                    judge part document level) or qrels_prefs; qrels_jg for several judges (in
                                     column 2)
  -Z, --Zscore file                  Z-scores; lines of the file: topic measure mean deviation
  -o                                 has no effect, as in trec_eval
  -h, --help and -v, --version       this text, and the version
-     --compat 9.0.8|10.0            which trec_eval to be like (default 10.0)
-     --link DIR                     alone: write an executable trec_eval that is this one into the folder DIR
+     --compat 9.0.8|10.0            the version to reproduce (default 10.0)
+     --link DIR                     alone: write an executable trec_eval that runs this program to DIR
 
-Measures go by trec_eval's names. `gainful eval` has many more, which `gainful measures` lists.
+Measures have trec_eval's names. `gainful measures` lists the many others that `gainful eval` has.
 """
 
 

@@ -20,7 +20,7 @@ from gainful.data.judged import Judged
 from gainful.data.lists import gather, is_relevant, ordinal_in_row
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike
-from gainful.errors import InputError, option
+from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.evaluate import evaluate_graded, join_each
 from gainful.evaluation.evaluations import Evaluation
 from gainful.frozen import dataclass, replace
@@ -267,6 +267,11 @@ def kept_runs(
 ) -> list[KeptRun]:
     """Read and score every run once, and keep only its first ``depth`` ranks in memory."""
     needed = frozenset(need for measure in measures for need in measure.needed()) | {"documents"}
+    if judged.policy.ties == "expected":
+        raise UsageError(
+            "ties=expected cannot be used with a report, whose controls compute scores from ranks",
+            "ties=best and ties=worst show the range",
+        )
 
     def keep(name: str, graded: GradedRun) -> KeptRun:
         skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
