@@ -149,7 +149,7 @@ class TestTwoSystems:
         # The sign test's is (52 - 8) / 60; Wilcoxon's has the ranks 1 to 52 for a, of 1,830 in all.
         assert row["statistic"] == pytest.approx(44 / 60 if test == "sign" else (2 * 1378 - 1830) / 1830)
         text = asked().words
-        assert "a is significantly better than all 2 other systems (AP, 60 queries). All 3 pairs differ" in text
+        assert "a is significantly better than both other systems (AP, 60 queries). All 3 pairs differ" in text
         named = "sign test" if test == "sign" else "Wilcoxon's test"
         assert f"p: {named}; p adj.: Holm, 3 tests in one family." in text
         # The table is of what was tested, and so is its order: "different" is enough.
@@ -731,7 +731,7 @@ class TestWhatIsPrintedHolds:
     def test_without_simultaneous_inference_no_system_is_the_best(self, ask, correction):
         asked = ask(scores(3, 30, step=0.3), "-m", "AP")
         together, out = asked().words, asked("--correction", correction).words
-        assert "s2 is significantly better than all 2 other systems" in together and "differences, jointly." in together
+        assert "s2 is significantly better than both other systems" in together and "differences, jointly." in together
         assert "better than all" not in out and "jointly" not in out
         assert (
             "No other system is significantly better than s2, unadjusted" in out and "differences, unadjusted." in out
