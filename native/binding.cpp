@@ -321,7 +321,7 @@ class Pieces {
                 PyErr_Clear();
                 return is_over ? 0 : -1;
             }
-            rest_ = Id(PyBytes_AS_STRING(piece_.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(piece_.ptr())));
+            rest_ = Id(PyBytes_AsString(piece_.ptr()), static_cast<size_t>(PyBytes_Size(piece_.ptr())));
         }
         const size_t part = std::min(size, rest_.size());
         std::memcpy(into, rest_.data(), part);

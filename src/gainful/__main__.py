@@ -45,6 +45,8 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Arrays are short-lived: huge pages doubled the kernel's time for clearing memory, without a benefit.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    # Figures only go to files; a notebook's backend may be missing from the environment that runs the command.
+    os.environ["MPLBACKEND"] = "agg"
     # Objects live as long as the command, so garbage collection only delays the start.
     gc.disable()
     from gainful.cli.main import run

@@ -197,7 +197,7 @@ def worth_text(count: int, effective: float | None) -> str:
     """Describe the effective number of queries, if weights reduce it."""
     if effective is None or effective == count:
         return ""
-    return f", worth {effective:,.{0 if effective >= 10 else 1}f} by their weights"
+    return f", effective sample size {effective:,.{0 if effective >= 10 else 1}f}"
 
 
 def units(number: int, unit: str) -> str:

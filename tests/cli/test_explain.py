@@ -510,7 +510,7 @@ def test_a_list_of_grades_has_no_scores(command):
     "arguments, message",
     [
         ((), ""),
-        (("nDCG@3", "--figure", "f.svg"), "--figure needs a list\n"),
+        (("nDCG@3", "--figure", "f.svg"), "nDCG@3: a definition has no chart\n"),
         (("P@1", "--swap", "1,2"), "--swap needs --grades"),
         (("P@1", "--unretrieved", "3"), "--unretrieved needs --grades"),
         (("P@1", "--grades", "3,x"), "--grades: expected a number, found 'x'"),

@@ -291,7 +291,7 @@ def test_weights_say_how_many_queries_they_leave():
     scores = {name: dict(zip(map(str, range(50)), generator.random(50), strict=True)) for name in "abc"}
     table = Queries({str(i): {"visits": 1 / (1 + i)} for i in range(50)}, weights="visits")
     worth = sum(1 / (1 + i) for i in range(50)) ** 2 / sum(1 / (1 + i) ** 2 for i in range(50))
-    said = f"50 queries, worth {worth:.0f} by their weights"
+    said = f"50 queries, effective sample size {worth:.0f}"
     two = gainful.compare(ScoreMatrix.of("RR", {name: scores[name] for name in "ab"}), queries=table)
     several = gainful.compare(ScoreMatrix.of("RR", scores), queries=table)
     for found in (two, several):

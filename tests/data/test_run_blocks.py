@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from gainful import Evaluation, InputError, Run, evaluate
 from gainful.io import delimited
+from gainful.io.sources import open_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 QUERIES = 30
@@ -132,3 +134,25 @@ def test_without_pyarrow_parquet_is_read_whole(
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     same(evaluate(QRELS, file, "AP"), expected)
     assert count_runs == [600]
+
+
+def test_what_is_packed_is_large_by_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Read whole, each takes more than the limit, although its file is small.
+    rows = {"query": np.repeat([f"q{i}" for i in range(500)], 1000), "document": np.tile(np.arange(1000), 500)}
+    table = pa.table({**rows, "score": np.tile(np.arange(1000.0, 0, -1), 500)})
+    pq.write_table(table, tmp_path / "run.parquet", compression="zstd", row_group_size=50_000)
+    csv = polars.DataFrame(table).write_csv()
+    (tmp_path / "run.csv.gz").write_bytes(gzip.compress(csv.encode()))
+    monkeypatch.setenv("GAINFUL_MAX_MEMORY", "60MB")
+    qrels = {"q3": {"5": 1, "7": 2}, "q499": {"1": 1}}
+    expected = {"q3": 0.5 * (1 / 6 + 2 / 8), "q499": 1 / 2}
+    for name in ("run.parquet", "run.csv.gz"):
+        assert evaluate(qrels, tmp_path / name, ["AP"]).by_query("AP") == pytest.approx(expected)
+
+
+def test_pieces_under_a_low_limit_are_no_larger_than_they_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GAINFUL_MAX_MEMORY", "20MB")
+    text = b"".join(b"q%d,d,1\n" % (at // 1000) for at in range(400_000))
+    pieces = list(delimited._whole_lines(open_source(text)))
+    assert b"".join(pieces) == text
+    assert max(map(len, pieces)) < 2 * 20_000_000 // 4 // 8

@@ -6,6 +6,7 @@ import doctest
 import glob
 import importlib.util
 import io
+import json
 import os
 import re
 import shlex
@@ -171,6 +172,23 @@ def test_python_examples(demo: Path, monkeypatch: pytest.MonkeyPatch, page: Path
     known = {"gainful": gainful} if page.parent.name == "measures" else {}
     test = doctest.DocTestParser().get_doctest(examples, known, page.name, str(page), 0)
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_a_notebook_runs(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run although the notebook's matplotlib backend is not installed beside gainful."""
+    monkeypatch.chdir(tmp_path)
+    inside = {**environment, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    names: dict[str, object] = {}
+    for cell in json.loads((ROOT / "docs" / "tutorials" / "paper.ipynb").read_text(encoding="utf-8"))["cells"]:
+        source = cell["source"]
+        if source.startswith("%%bash\n"):
+            subprocess.run(["bash", "-c", source.partition("\n")[2]], env=inside, capture_output=True, check=True)
+        elif source.startswith("!gainful demo"):
+            subprocess.run(["gainful", "demo"], env=inside, capture_output=True, check=True)
+            monkeypatch.chdir("gainful-demo")
+        elif cell["cell_type"] == "code":
+            exec(source, names)
+    assert Path("results.tex").exists() and "curves" in names
 
 
 ROW = re.compile(r"^\| (`[^|]+`) \| (`[^|]+`) \|", re.MULTILINE)

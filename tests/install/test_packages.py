@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 import tarfile
@@ -65,6 +66,12 @@ def test_the_metadata_are_those_of_the_project(metadata: Message) -> None:
 def test_the_core_is_for_later_pythons_too() -> None:
     core = pytest.importorskip("gainful.kernel._core")
     assert core.__file__.endswith((".abi3.so", ".pyd"))
+
+
+def test_the_core_needs_no_macro_that_the_stable_abi_lacks() -> None:
+    # Python 3.11 has them all, so that its builds would not tell: from 3.12 on the core would not compile.
+    for path in (ROOT / "native").iterdir():
+        assert not re.findall(r"\bPy\w+_(?:GET|SET|AS)_[A-Z]+\b", path.read_text()), path
 
 
 def test_a_wheel_for_any_machine_has_no_core(packages: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import io
@@ -19,6 +20,8 @@ import numpy as np
 import pytest
 import zstandard
 
+from gainful import Run
+from gainful.cli.main import run
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.sources import fingerprint_of, hash_ahead, open_source
 from tests.together import together
@@ -300,3 +303,28 @@ def test_files_are_hashed_ahead(tmp_path):
     hash_ahead([str(kept), str(changed)])
     found = [fingerprint_of(str(path)) for path in (kept, changed)]
     assert [each and each.sha256() for each in found] == [hashlib.sha256(kept.read_bytes()).hexdigest(), None]
+
+
+@pytest.mark.parametrize("command", [["eval", "qrels.txt", "folder"], ["eval", "folder", "some.run"]])
+def test_folders_that_cannot_be_listed(tmp_path, monkeypatch, capsys, command):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    (tmp_path / "some.run").write_text("q1 Q0 a 1 1 t\n")
+    monkeypatch.setattr(os, "listdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert run(command) == 3
+    assert capsys.readouterr().err.startswith("folder: cannot be read (Permission denied)")
+
+
+def test_a_guess_at_a_mistake_does_not_copy_a_long_line():
+    text = b"x" * 20_000_000
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"<bytes>:1: expected 6 fields, found 1\n"):
+        Run.read(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30_000_000  # one copy, for the format's detection

@@ -123,7 +123,15 @@ class Answer(Measure):
 
 def test_scores_are_real_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy would drop imaginary parts, parse strings and count days."""
-    for answer, score in (([0.5], 0.5), (np.array([True]), 1.0), ([None], 0.0), (np.array([0.25], np.float32), 0.25)):
+    masked = np.ma.array([1], mask=[True])
+    answers = (
+        ([0.5], 0.5),
+        (np.array([True]), 1.0),
+        ([None], 0.0),
+        (masked, 0.0),
+        (np.array([0.25], np.float32), 0.25),
+    )
+    for answer, score in answers:
         monkeypatch.setattr(Answer, "answer", answer)
         assert gainful.evaluate({"q": {"a": 1}}, {"q": ["a"]}, Answer()).mean("Answer") == score
     days = np.array(["2024-05-01"], "datetime64[D]")

@@ -319,6 +319,7 @@ def test_file_comes_back_as_it_was(gate, tmp_path):
         (lambda v: v.update({"gainful-gate": True}), "expected gate format 1 or older"),
         (lambda v: v["rule"].update(margin=0), "margin: expected a number above 0"),
         (lambda v: v["rule"].update(margin=10**400), "margin: expected a number"),
+        (lambda v: v.update(runs=10**400), "runs: expected a whole number"),
         (lambda v: v["rule"].update(floors={"AP": 0.5}), "rule: AP: not in the gate"),
         (lambda v: v["rule"].update(must_hold=["x"]), "rule: x: not in the gate"),
         (lambda v: v["rule"].update(weights="visits"), "expected a weight"),
@@ -472,7 +473,7 @@ def test_small_groups_are_called_small_and_raise_no_alarm():
 
 def test_weights_make_fewer_queries_of_many():
     table = {query: {"visits": 1000 if i < 3 else 1} for i, query in enumerate(QRELS)}
-    with pytest.raises(InputError, match=r"60 queries, worth 3\.1 by their weights, can only detect"):
+    with pytest.raises(InputError, match=r"60 queries, effective sample size 3\.1, can only detect"):
         freeze_gate(QRELS, RUN, "RR", rule=LOOSE, queries=gainful.Queries(table, weights="visits"))
 
 

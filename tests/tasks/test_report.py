@@ -197,7 +197,15 @@ def test_the_first_sentence_decides_and_the_title_names_the_leaders():
     data = gainful.report(qrels, runs, ["nDCG@5", "AP"]).data
     assert data.answer[0] == f"top is clearly the best, {ahead:.0%} ahead of mid."
     assert data.title == "top, mid and low: nDCG@5 on 12 queries"
-    assert data.meaning == ("nDCG@5: Normalised discounted cumulated gain: DCG divided by the DCG of the ideal list.")
+    assert data.meaning == (
+        "nDCG@5: Normalised discounted cumulated gain: how close a list comes to the best possible one, which scores 1;"
+        " better documents and higher ranks count more."
+    )
+    pair = gainful.compare(qrels, runs, "nDCG@5").systems["nDCG@5"].family.pair("top", "mid")
+    assert data.answer[1].startswith(
+        f"Difference between top and mid: {pair.difference:+.3f} nDCG@5 "
+        f"(simultaneous 95% CI {pair.low:.3f} to {pair.high:.3f}, adjusted p "
+    )
     assert gainful.report(qrels, runs, "NDPM").data.meaning.endswith("user's preferences (lower is better).")
     # Two indistinguishable systems, and the same system twice.
     close = {"one": runs["mid"], "two": {**runs["mid"], "q00": runs["top"]["q00"]}, "low": runs["low"]}
@@ -217,6 +225,17 @@ def test_the_first_sentence_decides_and_the_title_names_the_leaders():
     weighted = gainful.report(qrels, runs["top"], "nDCG@5", queries=queries).data
     assert "the weighted mean over 12 queries, worth " in weighted.answer[0]
     assert next(weighted.plots()).title.startswith("nDCG by rank, weighted mean over 12 queries")
+
+
+def test_long_names_stay_distinct():
+    """Names that begin alike are told apart in the title and in both sentences."""
+    qrels, runs = random_collection()
+    long = {f"of-the-university-of-somewhere-reranked-{name}-with-all-data": run for name, run in runs.items()}
+    data = gainful.report(qrels, long, "nDCG@5").data
+    for text in (data.title, *data.answer):
+        assert re.search(r"of-[-.\w]*top-w", text) and re.search(r"of-[-.\w]*mid-w", text), text
+    two = gainful.report(qrels, dict(list(long.items())[:2]), "nDCG@5").data
+    assert all("mid-w" in text and "low-w" in text for text in two.answer)
 
 
 def mean_of(qrels: dict[str, dict[str, int]], runs: dict[str, dict[str, list[str]]]) -> bool:

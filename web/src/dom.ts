@@ -69,6 +69,8 @@ export function shortNames(names: string[], most: number): string[] {
   let [start, end] = [0, 0];
   while (start < least && all.every((each) => each[start] === all[0]![start])) start++;
   while (end < least - start && all.every((each) => each.at(-1 - end) === all[0]!.at(-1 - end))) end++;
+  // A suffix begins at the end of a word: k100 and k200 do not end in a common 00.
+  while (end && /[\p{L}\p{N}]/u.test(all[0]!.at(-end)!)) end--;
   const cut = (each: string[], size: number): string => {
     if (each.length <= size || names.length < 2) return short(each.join(""), size);
     const room = size - 2 - (each.length - start - end);
@@ -113,13 +115,13 @@ export const signed = (value: number | null | undefined, places = 4): string => 
 export const share = (value: number | null | undefined): string =>
   isNone(value) ? "–" : `${(100 * value!).toFixed(1)}%`;
 export const probability = (p: number | null | undefined): string =>
-  isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 ? 4 : 3);
+  isNone(p) ? "–" : p! < 0.0001 ? "< 0.0001" : p!.toFixed(p! < 0.001 || p!.toFixed(3) === "0.050" ? 4 : 3);
 /** A number without trailing zeros. */
 export const plain = (value: number): string => String(Number(value.toPrecision(6)));
 export const count = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
-export const listed = (items: string[]): string =>
-  items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+export const listed = (items: string[], word = "and"): string =>
+  items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} ${word} ${items.at(-1)}`;
 
 export interface Heading {
   text: string;

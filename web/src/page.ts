@@ -64,7 +64,7 @@ export function worthText(weights: Float64Array | null): string {
   let [sum, squares] = [0, 0];
   for (const each of weights) [sum, squares] = [sum + each, squares + each * each];
   const worth = (sum * sum) / squares;
-  return `, worth ${worth.toLocaleString("en", { maximumFractionDigits: worth < 10 ? 1 : 0 })} by their weights`;
+  return `, effective sample size ${worth.toLocaleString("en", { maximumFractionDigits: worth < 10 ? 1 : 0 })}`;
 }
 
 /** "weighted " if queries have different weights. */

@@ -167,7 +167,8 @@ def _print_error(error: BaseException) -> int:
         _forget_output()
         if not isinstance(error, BrokenPipeError):
             where = error.filename or "standard output"
-            sys.stderr.write(f"{printable(where, 200)}: cannot be written ({error.strerror or error})\n")
+            done = "read" if os.path.isdir(where) else "written"  # only folders are listed outside of the readers
+            sys.stderr.write(f"{printable(where, 200)}: cannot be {done} ({error.strerror or error})\n")
             return 3
         return 0
     if isinstance(error, GainfulError):

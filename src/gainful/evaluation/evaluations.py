@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gainful.render.cells import FrameColumn
 
 
-class Evaluation(ScoredRun):
+class Evaluation(ScoredRun, Showable):
     """The scores of one run: queries x measures.
 
     Raw scores are kept, NaN if a formula is undefined. Returned values follow the policy; aggregates are computed on
@@ -41,10 +41,10 @@ class Evaluation(ScoredRun):
 
         return tuple(notices([self]))
 
-    def _repr_html_(self) -> str:
+    def page(self) -> Page:
         from gainful.evaluation.evaluation_page import Report
 
-        return Report(self)._repr_html_()
+        return Report(self).page()
 
 
 class Evaluations(dict[str, Evaluation], Showable):

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.discounts import DISCOUNTS
-from gainful.errors import UsageError
+from gainful.errors import UsageError, for_asker
 from gainful.evaluation.results import Score, Signature
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints, distinct
@@ -26,6 +26,11 @@ from gainful.pages.charts import Axis, Line, Plot, Role
 from gainful.pages.page import Cell, Column, Conventions, Detail, Table
 from gainful.policy import Policy
 from gainful.render import Page, Showable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gainful.render.figure_style import Size
 
 #: Judgments with more distinct grades than this are not shown grade by grade.
 _MOST_GRADES = 12
@@ -132,6 +137,10 @@ class Explanation(Showable):
     def page(self, all_ranks: bool = False, places: int = 4) -> Page:
         """Return the page, with the ranks that add something or all ranks."""
         return explanation_page([self], all_ranks, places)
+
+    def figure(self, size: Size | None = None, *, title: bool = True, signature: bool = True) -> Figure:
+        page = replace(self.page(), parts=tuple(running_plots([self])))
+        return page.figure(size, title=title, signature=signature)
 
 
 class _ByRank(NamedTuple):
@@ -250,13 +259,14 @@ def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Itera
 
     for explanation in explanations:
         if explanation.query is None:
-            raise UsageError("--figure needs a list", "for example --grades 3,2,0,1")
+            hint = for_asker("--grades 3,2,0,1 gives a list to draw", "explain(measure, qrels, run, query) has one")
+            raise UsageError(f"{explanation.measure}: a definition has no chart", hint)
         depth, lists = explanation.depth, explanation.lists
         # The cumulated value and, if it is a different column, the measure: DCG and nDCG.
         names = dict.fromkeys([*(one.arithmetic.running or "" for one in lists), explanation.measure.name])
         found = [name for name in names if any(name in one.arithmetic.columns for one in lists)]
         if not found:
-            raise UsageError(f"--figure: {explanation.measure} has no value per rank to plot", "nDCG and AP have one")
+            raise UsageError(f"{explanation.measure} has no value per rank to plot", "nDCG and AP have one")
         for name in found:
             lines: list[Line] = []
             ideals: dict[tuple[float, ...], str] = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -130,14 +130,20 @@ def _read_other_path(path: str, how: Reading, run: bool) -> Rows | None:
 
 
 def is_read_in_pieces(value: object, how: Reading) -> bool:
-    """Return whether a run is a large file in a format that can be read in pieces."""
+    """Return whether a run can be read in pieces and is large: its size, or its columns under a low memory limit."""
     if not isinstance(value, (str, os.PathLike)) or not os.path.isfile(value):
         return False
-    # Under a low memory limit smaller files also count as large, since their columns may not fit.
-    if os.path.getsize(value) < min(LARGE, max_list_bytes() // 10):
-        return False
-    format_ = FORMATS[format_of(open_source(value), how, run=True)]
-    return bool(format_.piece_reader) and (format_.name != "parquet" or find_spec("pyarrow") is not None)
+    text, size = open_source(value), os.path.getsize(value)
+    format_ = FORMATS[format_of(text, how, run=True)]
+    if format_.name == "parquet":
+        size = 0
+        with suppress(Exception):  # reading it whole reports what is wrong
+            from pyarrow import parquet
+
+            size = max(os.path.getsize(value), parquet.read_metadata(text.path).num_rows * PER_ROW // 10)
+    elif text.path is None:
+        size *= 20  # as well as runs are usually compressed
+    return bool(format_.piece_reader) and size >= min(LARGE, max_list_bytes() // 10)
 
 
 def read_pieces(value: str | os.PathLike[str], how: Reading) -> Iterator[Rows]:

@@ -175,8 +175,8 @@ QRELS_LINE = "query subtopic document grade"
 
 FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
 _FIELD_OR_FEED = re.compile(rb"[^ \t\n]+|\n")
-#: Number of fields of a line that are inspected to guess its format.
-_MOST_FIELDS = 1000
+#: Numbers of fields and bytes of a line that are inspected to guess its format.
+_MOST_FIELDS, _MOST_BYTES = 1000, 1 << 20
 
 
 def fields_at(data: Bytes, offset: int) -> Iterator[bytes]:
@@ -224,7 +224,7 @@ def _likely_mistake(data: Bytes, fault: Fault, run: bool) -> str | None:
     """Return a hint if the whole file appears to be another kind of file."""
     if fault[1] != FIELDS:
         return None
-    line = list(islice(fields_at(data, fault[0]), _MOST_FIELDS))
+    line = list(islice(fields_at(data[: fault[0] + _MOST_BYTES], fault[0]), _MOST_FIELDS))
     if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
         return LOOKS_LIKE_JUDGMENTS
     if len(line) == 3 and line[1] == b"all":

@@ -9,7 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from gainful.errors import UsageError
-from gainful.notation import choose, for_terminal
+from gainful.notation import choose, for_terminal, printable
 from gainful.pages import page as data
 from gainful.pages.page import HasPage
 
@@ -178,6 +178,12 @@ class Showable(Framed):
         from gainful.render.figure import draw, for_caption
 
         return draw(for_caption(self.page().without_repeats(), title=title, signature=signature), size)
+
+    def plot(self, chart: str | None = None, size: Size | None = None) -> Figure:
+        """Return the charts as a matplotlib figure; some comparisons have several kinds of ``chart`` to choose from."""
+        if chart is not None:
+            raise UsageError(f"chart: '{printable(chart)}' cannot be chosen: this result has one kind of chart")
+        return self.figure(size)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

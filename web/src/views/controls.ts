@@ -152,8 +152,10 @@ export function controls(page: BasePage): View & { summary: HTMLElement; words: 
     averaging.select.value = state.average;
     averaging.select.disabled = !isNormalised(state);
     const gains = sliders.length ? ` · gains ${sliders.map(({ i }) => plain(state.gains[i]!)).join(" ")}` : "";
-    const how = report.sessions ? `bq ${state.queryBase} · b ${state.base}` : discountText(state);
-    say(summary, `${liveName(page)}${gains} · ${how}`);
+    const short = report.sessions ? `base ${state.queryBase} by query, ${state.base} by rank` : discountText(state);
+    say(summary, `${liveName(page)}${gains} · ${short}`);
+    const bases = `discount base ${state.queryBase} for queries and ${state.base} for ranks`;
+    const how = report.sessions ? bases : short.replace("÷", "gains at rank j ÷");
     const worth = graded.map(({ level, i }) => `${plain(state.gains[i]!)} for grade ${plain(level)}`);
     const average = isNormalised(state) && !report.sessions ? `; ${averaging.select.selectedOptions[0]!.text}` : "";
     say(

@@ -242,13 +242,13 @@ function reading(page: Page, rank: number, gain: number): string {
   const goal = `To reach the gain of the ideal list at rank ${rank}, `;
   const most = Math.max(...missed.map(({ s }) => live.longest[s]!));
   const notEnough = `${count(most, "document")} ${most === 1 ? "is" : "are"} not enough`;
-  const without = never.length > NAMED ? `${never.length} systems` : never.join(" or ");
+  const without = never.length > NAMED ? `${never.length} systems` : listed(never, "or");
   if (!there.length) return `${goal}${notEnough} with ${never.length > NAMED ? "any system" : without}.`;
   const [first, last] = [there[0]!, there.at(-1)!];
-  const ends = `${first.rank} with ${first.name} and ${last.rank} with ${last.name}`;
+  const ends = `${first.rank} documents with ${first.name} and ${last.rank} with ${last.name}`;
   const read =
     there.length > NAMED
       ? `a user reads between ${ends} (${there.length} systems)`
-      : `a user reads ${listed(there.map((each) => `${each.rank} with ${each.name}`))}`;
-  return `${goal}${read}${never.length ? `; with ${without} ${notEnough}` : ""}.`;
+      : `a user reads ${listed(there.map((each, i) => `${i ? each.rank : count(each.rank, "document")} with ${each.name}`))}`;
+  return `${goal}${read}${never.length ? `; with ${without}, ${notEnough}` : ""}.`;
 }

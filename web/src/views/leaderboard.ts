@@ -75,7 +75,7 @@ export function leaderboard(page: BasePage): View {
           { text: "with", className: "choose" },
         ]
       : []),
-    { text: "System", key: "name" },
+    { text: "System", key: "name", className: "named" },
   ];
   // The column of the controls is placed at the measure with which they start.
   const liveAt = report.live ?? report.measures.length;

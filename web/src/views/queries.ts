@@ -327,7 +327,7 @@ export function queries(page: Page): View {
     const { state } = page;
     if (document.activeElement !== find) find.value = state.find;
     if (document.activeElement !== lost) lost.value = state.lost ? String(state.lost) : "";
-    say(lostLabel, "Lost more than");
+    say(lostLabel, "Lost by more than");
     column.select.value = state.column;
     value.node.hidden = !state.column;
     if (valuesOf !== state.column) {

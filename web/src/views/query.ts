@@ -159,7 +159,7 @@ export function query(page: Page): View {
   /** The change of a document's rank from the other list. */
   function move(r: number, there: number | undefined): HTMLElement {
     if (there === undefined)
-      return h("span", { class: "move new", title: "not in the known part of the other list" }, "only here");
+      return h("span", { class: "move new", title: "not among the known ranks of the other list" }, "only here");
     const by = there - r;
     if (!by) return h("span", { class: "move" }, "=");
     const title = `rank ${there + 1} in the other list`;
@@ -293,7 +293,7 @@ export function query(page: Page): View {
     const named = documents?.depth ?? 0;
     const rankIn = (s: number, id: number): string => {
       for (let r = 0; r < named; r++) if (documents!.docs[(s * n + q) * named + r]! === id + 1) return String(r + 1);
-      return documents && id >= 0 ? `not to ${named}` : "–";
+      return documents && id >= 0 ? `not in top ${named}` : "–";
     };
     const rows: Child[][] = [];
     eachIdealLevel(report, q, order, depth, (level, from, to) => {

@@ -119,9 +119,12 @@ export function sensitivityMap(page: Page): View | null {
       }),
       tied > 0 && h("span", { class: "entry" }, h("span", { class: "block tied" }), "tie", number(tied)),
     );
-    const verb = state.map === "best" ? "is best " : "is ahead ";
-    const found = sorted.slice(0, 4).map(([s, n], i) => `${looks.name(s)} ${i ? "" : verb}in ${n}`);
-    ahead = listed([...found, ...(tied ? [`tied in ${tied}`] : [])]);
+    const verb = state.map === "best" ? "is best in " : "is ahead in ";
+    const of = (n: number): string => (n === leads.who.length ? `all ${count(n, "setting")}` : String(n));
+    const found = sorted.slice(0, 4).map(([s, n], i) => `${looks.name(s)} ${i ? "in " : verb}${of(n)}`);
+    const all = tied === leads.who.length ? `All ${count(tied, "setting")} are tied` : "";
+    const start = found.length && sorted[0]![1] < leads.who.length ? `Of ${count(leads.who.length, "setting")}, ` : "";
+    ahead = all || start + listed([...found, ...(tied ? [`${tied} ${tied === 1 ? "is" : "are"} tied`] : [])]);
   }
 
   /** Fills a cell with a system's hue, hatched if other systems have the same hue. */
@@ -219,13 +222,14 @@ export function sensitivityMap(page: Page): View | null {
     const isDepth = grid!.kind === "depth";
     const present = isDepth ? state.depth : ratioOf(report, state)!;
     const column = plain(isPointed ? grid!.columns[at.column]! : present);
-    const which = isDepth ? `Depth ${column}` : `Highest grade ${column} times the lowest`;
+    const which = isDepth ? `Depth ${column}` : `Highest grade worth ${column} times the lowest`;
     const of = (s: number): number => (isPointed ? mean(at.row, at.column, s) : live.means[s]!);
     const { best } = ranked(of);
     const who = best.length > 3 ? count(best.length, "system") : listed(best.map((s) => looks.name(s)));
     const pair = `${looks.name(state.system)} against ${looks.name(state.other)}`;
     const [lead, ahead] = [fixed(of(best[0]!)), signed(of(state.system) - of(state.other))];
-    say(cellText, `${which}, ${label(grid!.rows[at.row]!)}: best ${who} with ${lead}; ${pair} ${ahead}.`);
+    const verb = best.length > 1 ? "are best" : "is best";
+    say(cellText, `${which}, ${label(grid!.rows[at.row]!)}: ${who} ${verb} with ${lead}; ${pair}: ${ahead}.`);
   }
 
   function paint(): void {
@@ -272,6 +276,8 @@ export function sensitivityMap(page: Page): View | null {
       if (r + 1 < rows.length && who(r, c) !== who(r + 1, c)) line(context, x0 + c * w, (r + 1) * ROW, w, 0);
     }
     context.stroke();
+    context.strokeStyle = looks.rule;
+    context.strokeRect(x0, 0, w * columns.length, rows.length * ROW);
     context.fillStyle = looks.soft;
     context.textBaseline = "middle";
     context.textAlign = "right";
@@ -280,7 +286,8 @@ export function sensitivityMap(page: Page): View | null {
       context.fillText(text, x0 - 8, r * ROW + ROW / 2, x0 - 10);
     });
     context.textAlign = "left";
-    context.fillText(`Share of gain kept at rank ${page.state.depth}`, 0, -HEAD / 2, width);
+    const heading = x0 < 120 ? "Share" : "Discount at rank j: share";
+    context.fillText(`${heading} of gain kept at rank ${page.state.depth}`, 0, -HEAD / 2, width);
     context.textAlign = "center";
     let free = -Infinity;
     columns.forEach((column, c) => {
@@ -291,7 +298,7 @@ export function sensitivityMap(page: Page): View | null {
       context.fillText(text, middle, rows.length * ROW + 12);
       free = middle + half;
     });
-    const worth = width < 560 ? "highest grade, in lowest grades" : "documents of the lowest grade that count as much as one of the highest";
+    const worth = width < 560 ? "gain of the highest grade (× lowest)" : "documents of the lowest grade that count as much as one of the highest";
     const about = kind === "depth" ? "documents that users read (depth k)" : worth;
     context.fillText(about, x0 + (w * columns.length) / 2, rows.length * ROW + 31, w * columns.length);
   }
@@ -342,8 +349,9 @@ export function sensitivityMap(page: Page): View | null {
     ledBy = compared;
     const present = ranked((s) => page.live.means[s]!).order;
     const same = orders.filter(({ order }) => order === present).length;
-    const order = report.systems.length > 2 ? ` All systems are ordered as in the current setting in ${same}.` : "";
-    say(words, `Of ${count(leads.who.length, "setting")} ${ahead}.${order}`);
+    const among = same === orders.length ? `all ${same}` : `${same} of ${orders.length}`;
+    const order = report.systems.length > 2 ? ` All systems are in the current order in ${among}.` : "";
+    say(words, `${ahead}.${order}`);
     follow();
   }
   canvas.addEventListener("focus", () => grid && paint());

@@ -60,12 +60,6 @@ class Comparison(ScoreReport):
         main, *others = page.tables
         return replace(page, parts=(main, *(each for each in others if all(c.for_machines for c in each.columns))))
 
-    def plot(self, chart: str | None = None, size: Size | None = None) -> Figure:
-        """Return a matplotlib figure of the charts, sized for one or two columns or a slide; needs gainful[plot]."""
-        if chart is not None:
-            raise UsageError(f"chart: '{printable(chart)}' cannot be chosen: this comparison has one kind of chart")
-        return self.figure(size)
-
 
 _READING = ("policy", "exclude", "items", "training", "intents", "columns")
 

@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, listed, number_text, percent_text, plural_of, printable, units, worth_text
+from gainful.pages.charts import shortened
 from gainful.pages.page import Column, head
 from gainful.stats.catalogues import bound_text, p_figures
 from gainful.stats.paired import FEW_QUERIES, signed_verdict
@@ -23,12 +24,22 @@ _MOST_LACKING = 3
 _NOTHING = 1e-9
 _BY_INTERVAL = ("equivalent", "non-inferior", "non-superior")
 _FOR_A = ("better", "superior")
+_LONGEST, _READ = 40, 200  # characters of a name in a sentence, and those that are looked at
 _NEEDS_MARGIN = "For a verdict, set a margin: the smallest difference that matters."
+
+
+def name_text(name: str, among: Iterable[str]) -> str:
+    """Format a name for a sentence: long names lose their middle but stay distinct among the names of all systems.
+
+    >>> name_text("a-run-of-the-university-of-somewhere-2", ["x"]), name_text("x" * 45 + "1", ["x" * 45 + "2"])[-5:]
+    ('a-run-of-the-university-of-somewhere-2', 'xxxx1')
+    """
+    return shortened(printable(name, _READ), _LONGEST, among=[printable(each, _READ) for each in (name, *among)])
 
 
 def decision_sentence(found: PairResult | UnpairedResult) -> str:
     """Summarise a test of two means in one sentence without statistics."""
-    a, b = (printable(name, 40) for name in found.names)
+    a, b = (name_text(name, found.names) for name in found.names)
     gain = found.difference if found.better == "higher" else -found.difference
     by = gap_text(gain, found.practical.relative if found.practical else None, found.measure)
     ahead = f"{a} is {by} {'ahead of' if gain > 0 else 'behind'} {b}"
@@ -51,7 +62,7 @@ def gap_text(difference: float, relative: float | None, measure: str) -> str:
 
 def difference_sentence(found: PairResult | UnpairedResult) -> str:
     """Summarise a comparison in one sentence; a non-significant result is never reported as "no difference"."""
-    a, b = (printable(name, 40) for name in found.names)
+    a, b = (name_text(name, found.names) for name in found.names)
     if found.is_alike:
         return f"{a} and {b} have the same {found.measure} on each of {_over(found)}: there is nothing to test."
     verdict, test = found.verdict, found.test.test
@@ -87,7 +98,7 @@ def difference_sentence(found: PairResult | UnpairedResult) -> str:
 
 
 def _rank_sentence(found: PairResult | UnpairedResult) -> str:
-    a, b = (printable(name, 40) for name in found.names)
+    a, b = (name_text(name, found.names) for name in found.names)
     test = found.test.test
     signed = signed_verdict(found.is_significant, found.direction, found.better)
     from gainful.stats import paired  # imported late, because gates do not need it
@@ -114,7 +125,7 @@ def _against_mean(found: PairResult | UnpairedResult) -> str:
     if not found.difference:
         return f"However, their mean {found.measure} is the same."
     is_a = (found.difference > 0) == (found.better == "higher")
-    better = printable(found.names[0 if is_a else 1], 40)
+    better = name_text(found.names[0 if is_a else 1], found.names)
     return f"However, the mean of {better} is better by {abs(found.difference):.{places_for(found.difference)}f}."
 
 
@@ -136,7 +147,7 @@ def units_text(
 
     >>> units_text(48, 2, "session"), units_text(50, 0, "query", [("late", 20)], 6.8)
     ('48 of 50 sessions, the others lack a score', \
-'50 queries, 20 of which late did not answer, worth 6.8 by their weights')
+'50 queries, 20 of which late did not answer, effective sample size 6.8')
     """
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
     text = f"{count:,} of {units(count + left_out, unit)}, {others}" if left_out else units(count, unit)

@@ -38,7 +38,15 @@ from gainful.tasks.compare import (
     means_table,
     paired_matrices,
 )
-from gainful.tasks.compare.compare_words import anova_columns, gap_text, limits_text, p_words, places_text, units_text
+from gainful.tasks.compare.compare_words import (
+    anova_columns,
+    gap_text,
+    limits_text,
+    name_text,
+    p_words,
+    places_text,
+    units_text,
+)
 from gainful.tasks.compare.two_systems import Segments, compare_segments, difference_plot, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
 
@@ -342,7 +350,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     if baseline is not None:
         subject = f"{found:,} of {count_of(count, 'system')}" if 0 < found < count else f"{everything} systems"
         differ = f"{subject} {'differs' if found == 1 else 'differ'}" if found else "No system differs"
-        sentences = [f"{differ} significantly from {printable(baseline, 40)} {about}."]
+        sentences = [f"{differ} significantly from {name_text(baseline, family.systems)} {about}."]
     else:
         sentences = [f"{_best(result).removesuffix('.')} {about}."] if family.rank_intervals else []
         whole = f"{everything} pairs" if count > 1 else "The pair"
@@ -398,25 +406,27 @@ def decision(result: SystemsResult) -> str:
     """Name the best of several systems in one sentence without statistics."""
     family, means, best = result.family, result.scores.means.tolist(), result.family.may_be_best
     first, second = family.order[:2]
-    name, count, difference = printable(family.systems[first], 40), len(family.systems), means[first] - means[second]
+    leader, runner_up = (name_text(family.systems[i], family.systems) for i in (first, second))
+    count, difference = len(family.systems), means[first] - means[second]
     if family.baseline is not None:
         different = f"{family.is_significant.sum():,} of {count - 1} systems differ clearly from"
-        return f"{name} leads; {different} {printable(family.baseline, 40)}."
+        return f"{leader} leads; {different} {name_text(family.baseline, family.systems)}."
     if max(means) == min(means):
         return f"No clear winner: all {count} have the same mean {family.measure}."
     if len(best) > 1:
         found = f"{len(best)} of {count} systems" if len(best) < count else f"any of the {count} systems"
-        return f"No clear winner: {found} could be best; {name} leads."
+        return f"No clear winner: {found} could be best; {leader} leads."
     if not best or family.margin is not None or family.n > MOST_FLIPPED or result.friedman is not None:
         return _best(result)
     by = gap_text(difference, difference / means[second] if means[second] > 0 else None, family.measure)
-    return f"{name} is clearly the best, {by} ahead of {printable(family.systems[second], 40)}."
+    return f"{leader} is clearly the best, {by} ahead of {runner_up}."
 
 
 def _best(result: SystemsResult) -> str:
     """Name the systems that could be best; with very many queries, one always is, even by a negligible difference."""
     family = result.family
-    best = [printable(family.systems[i], 40) for i in family.order if family.systems[i] in family.may_be_best]
+    could_be = (family.systems[i] for i in family.order if family.systems[i] in family.may_be_best)
+    best = [name_text(each, family.systems) for each in could_be]
     if not best:
         return "No system is the best: each is beaten by another."
     if len(best) == len(family.systems):
@@ -429,7 +439,7 @@ def _best(result: SystemsResult) -> str:
     if family.margin is None:
         if family.n <= MOST_FLIPPED:
             others = len(family.systems) - 1
-            than = ("the other system", "both other systems", f"all {others} other systems")[min(others, 3) - 1]
+            than = {1: "the other system", 2: "both other systems"}.get(others, f"all {others} other systems")
             return f"{names} is significantly better than {than}."
         how = "may be negligible" if family.half_width is None else "may be negligible; --margin D sets what matters"
         return f"{names} is ahead of all others; with so many {plural_of(family.unit)}, the difference {how}."

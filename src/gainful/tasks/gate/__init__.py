@@ -366,7 +366,8 @@ def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
     if origin is UnionType:
         return None if value is None else _read(inside[0], value, where)
     basic = dict if known else origin
-    if not (basic is Any or (_is_number(value) if basic is float else type(value) is basic)):
+    fits = type(value) is basic or basic in (Any, float)
+    if not fits or (basic in (int, float) and not _is_number(value)):
         raise InputError(f"{': '.join(where)}: expected {_WORDS[basic]}, found {printable(json.dumps(value))}")
     if origin is list:
         if inside[0] in _FREQUENT and all(map(_FREQUENT[inside[0]], value)):

@@ -50,13 +50,12 @@ from gainful.render.figure import CHART_STYLE, chart_html
 from gainful.render.markup import html_table
 from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
-from gainful.tasks.compare.several_systems import SystemsComparison, compare_several, conclusions
+from gainful.tasks.compare.several_systems import SystemsComparison, compare_several
 from gainful.tasks.compare.two_systems import compare_two
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
     FIRST_LEVEL,
-    PLACES,
     DocumentTitles,
     KeptRun,
     PageData,
@@ -264,11 +263,8 @@ class ReportData(PageData):
             codes[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
         return codes.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
-    def found(self, comparison: Comparison) -> list[str]:
-        sentences = super().found(comparison)
-        if self.against is not None:  # replaces the sentences on all pairs
-            sentences[-1] = " ".join(conclusions(self.against.systems[comparison.primary], PLACES))
-        return sentences
+    def verdicts(self, comparison: SystemsComparison) -> list[str]:
+        return super().verdicts(self.against or comparison)
 
     @cached_property
     def notices(self) -> list[str]:

@@ -33,14 +33,22 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.help import Help
-from gainful.notation import count_of, listed, plural_of, printable, some_of, units
-from gainful.pages.charts import Plot
+from gainful.notation import listed, plural_of, some_of, units
+from gainful.pages.charts import LONGEST_NAME, Plot
 from gainful.render.cells import readable
 from gainful.stats.distributions import t_quantile
 from gainful.stats.families import SystemsResult
 from gainful.stats.paired import PairResult
 from gainful.tasks.compare import Comparison
-from gainful.tasks.compare.compare_words import decision_sentence, direction_text, units_text
+from gainful.tasks.compare.compare_words import (
+    decision_sentence,
+    direction_text,
+    limits_text,
+    name_text,
+    p_words,
+    places_for,
+    units_text,
+)
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions, decision
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 from gainful.tasks.compare.unpaired_systems import UnpairedComparison
@@ -48,6 +56,16 @@ from gainful.tasks.compare.unpaired_systems import UnpairedComparison
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Meanings for readers to whom the formulas of these measures say little.
+_PLAIN = {
+    "nDCG": "Normalised discounted cumulated gain: how close a list comes to the best possible one, which scores 1; "
+    "better documents and higher ranks count more",
+    "nCG": "Normalised cumulated gain: how close a list comes to the best possible one, which scores 1; better "
+    "documents count more",
+    "nsDCG": "Normalised session DCG: how close a session comes to the best possible one, which scores 1; better "
+    "documents, higher ranks and earlier queries count more",
+    "RR": "Reciprocal rank of the first relevant document: 1 at rank 1, 1/2 at rank 2, 0 without one",
+}
 #: Decimal places in sentences.
 PLACES = 4
 
@@ -80,15 +98,16 @@ class PageData:
 
     @property
     def meaning(self) -> str:
-        """The definition of the primary measure, from its documentation."""
-        measure, claim = self.primary, Help.of(self.primary).claim.removesuffix(".")
+        """The meaning of the primary measure, in one sentence."""
+        measure = self.primary
+        claim = _PLAIN.get(measure.name) or Help.of(measure).claim.removesuffix(".")
         claim = re.sub(r"\bk\b", str(measure.rank_cutoff or "k"), claim)
         return f"{measure}: {claim}{direction_text(measure.better)}."
 
     @property
     def title(self) -> str:
-        short = [printable(self.systems[place], 40) for place in self.order]
-        names = listed(short, most=4) if len(set(short)) == len(short) else count_of(len(short), "system")
+        short = [name_text(self.systems[place], self.systems) for place in self.order]
+        names = listed(short, most=4 if max(map(len, short)) <= LONGEST_NAME else 2)
         unit, counts = self.first.unit, set(self._sizes)
         return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
 
@@ -129,7 +148,7 @@ class PageData:
         if len(self.systems) == 1:
             value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
             over = units_text(count, 0, self.first.unit, effective=self.first.effective)
-            name = printable(self.systems[0], 40)
+            name = name_text(self.systems[0], self.systems)
             return [f"{name} has {self.primary} {value:.{PLACES}f}, the {self.weighted}mean over {over}."]
         if self.comparison is None:
             names = ", ".join(map(str, self.measures))
@@ -142,10 +161,15 @@ class PageData:
         if isinstance(comparison, PairComparison):
             return [decision_sentence(comparison.pairs[primary]), pair_conclusion(comparison.pairs[primary])]
         if isinstance(comparison, SystemsComparison):
-            return [decision(comparison.systems[primary]), " ".join(conclusions(comparison.systems[primary], PLACES))]
+            result = comparison.systems[primary]
+            return [decision(result), " ".join([*_lead(result), *self.verdicts(comparison)])]
         sentences = next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
         pairs = comparison.unpaired[primary].pairs if isinstance(comparison, UnpairedComparison) else ()
         return [decision_sentence(pairs[0]), *sentences] if len(pairs) == 1 else sentences
+
+    def verdicts(self, comparison: SystemsComparison) -> list[str]:
+        """Return the sentences on several systems by the primary measure."""
+        return conclusions(comparison.systems[comparison.primary], PLACES)
 
     @property
     def notices(self) -> list[str]:
@@ -200,6 +224,23 @@ class PageData:
         if reach is not None:
             content |= {"low": finite([mean - reach for mean in means]), "high": finite([m + reach for m in means])}
         return content
+
+
+def _lead(result: SystemsResult) -> Iterator[str]:
+    """Yield the difference between the two best systems, or the best one and the baseline, with its interval and p."""
+    family = result.family
+    first, second = (family.systems[i] for i in family.order[:2])
+    if family.baseline is not None:
+        first, second = second if first == family.baseline else first, family.baseline
+    pair = family.pair(first, second)
+    if pair.difference and pair.low is not None and pair.high is not None and math.isfinite(pair.high - pair.low):
+        places = places_for(pair.difference)
+        interval, p = limits_text(pair.low, pair.high, places), p_words(pair.adjusted, result.least_p)
+        names = " and ".join(name_text(each, family.systems) for each in (first, second))
+        yield (
+            f"Difference between {names}: {pair.difference:+.{places}f} {family.measure} "
+            f"(simultaneous 95% CI {interval}, adjusted p {p if p.startswith('<') else f'= {p}'})."
+        )
 
 
 def orders(measure: Measure) -> bool:
