@@ -228,7 +228,6 @@ def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
 
 @contextmanager
 def _parquet_errors(name: str) -> Iterator[None]:
-    """Convert any library's exception for damaged data into InputError."""
     try:
         yield
     except (MissingExtraError, InputError, MemoryError):

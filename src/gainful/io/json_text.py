@@ -237,7 +237,6 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
 
 
 def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:
-    """Yield one entry per object: a query and all of its documents."""
     keys: dict[tuple[str, ...], tuple[str, str]] = {}
     for value, where in placed:
         names = tuple(value)
