@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import gainful
@@ -389,3 +390,16 @@ def test_a_table_that_no_measure_uses() -> None:
         [of_training],
         [],
     ]
+
+
+def test_users_and_items_are_called_so() -> None:
+    """Tables with users, and matrices, are no queries with documents; ids keep their words."""
+    liked = b"user,item,rating\nann,tea,5\nthe query,rye,4\n"
+    mine = b"user,item,score\nann,jam,0.9\nann,tea,0.9\n"
+    with pytest.warns(GainfulWarning) as caught:
+        gainful.evaluate(liked, mine, ["RR"])
+    text = str(caught[0].message)
+    assert "1 judged user not answered, given the worst score (missing=zero): the query" in text
+    assert "2 of 2 items share their score" in text and "document" not in text
+    with pytest.warns(GainfulWarning, match="no relevant item in the judgments"):
+        gainful.evaluate_arrays(np.ones((1, 2)), np.zeros((1, 2)), ["RR"])

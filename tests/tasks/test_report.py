@@ -223,7 +223,7 @@ def test_the_first_sentence_decides_and_the_title_names_the_leaders():
     # Means of queries that do not weigh the same are called so.
     queries = gainful.Queries({q: {"visits": 1 + i} for i, q in enumerate(qrels)}, weights="visits")
     weighted = gainful.report(qrels, runs["top"], "nDCG@5", queries=queries).data
-    assert "the weighted mean over 12 queries, worth " in weighted.answer[0]
+    assert "the weighted mean over 12 queries, effective sample size " in weighted.answer[0]
     assert next(weighted.plots()).title.startswith("nDCG by rank, weighted mean over 12 queries")
 
 

@@ -79,6 +79,7 @@ class JoinFacts:
     tied_count: int = 0  # rows that share their score with another of the list, and the number of all rows
     ranked_count: int = 0
     others_judged: bool = False  # whether nonrelevant documents are judged
+    has_users: bool = field(default=False, compare=False)  # queries are users, and documents items
     sampled: int = 0  # number of other documents per list if they appear to be sampled; else 0
 
     @property
@@ -110,6 +111,7 @@ class JoinFacts:
             intents=max(self.intents, other.intents),  # the same for all partitions, as are exclusions
             exclusions=max(self.exclusions, other.exclusions),
             others_judged=self.others_judged or other.others_judged,
+            has_users=self.has_users or other.has_users,
             sampled=self.sampled if self.sampled == other.sampled else 0,
         )
 
@@ -547,6 +549,7 @@ def _graded(
             relevant_hits=places.size,
             relevant_places=float(places.sum()),
             others_judged=qrels.levels[0] <= 0,
+            has_users=qrels.has_users,
             sampled=_sampled(judged, joined, list_of, places, documents),
         ),
         pooled,

@@ -61,6 +61,7 @@ class Qrels(DocumentColumns):
     origin: Origin = NOWHERE  # places of the rows
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
     left_out: frozenset[bytes] = frozenset()  # the other queries of the whole, which are also judged
+    has_users: bool = False  # queries are users, and documents items
     notes: tuple[str, ...] = ()  # repairs and assumptions made while reading
     items: Items | None = None  # information about the documents
     intents: Mapping[bytes, Mapping[bytes, float]] | None = None  # sub-topic probabilities; None: uniform
@@ -121,6 +122,7 @@ class Qrels(DocumentColumns):
             highest,
             levels,
             rows.origin,
+            has_users=rows.has_users,
             notes=notes,
         )
 

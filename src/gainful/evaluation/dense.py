@@ -132,7 +132,7 @@ def evaluate_arrays(
 
     def qrels_of(truth: _Cells) -> Qrels:
         qrels = Qrels.from_rows(_cell_rows(truth, texts, 0, truth.size))
-        qrels = replace(qrels, notes=(*qrels.notes, *notes))
+        qrels = replace(qrels, notes=(*qrels.notes, *notes), has_users=True)
         return qrels if items is taken is None else qrels.with_items(items, taken)
 
     def evaluated(judged: Judged, ranks: _Ranks | None = None) -> Evaluation:

@@ -25,13 +25,22 @@ _LATE = 0.65
 _MOST = 0.5
 #: An escaped byte of an ID that is not UTF-8.
 _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
+#: Words of notices where queries are users.
+_OF_USERS = {
+    "query": "user",
+    "queries": "users",
+    "a document": "an item",
+    "document": "item",
+    "documents": "items",
+}
 _DONE = {"zero": "given the worst score", "skip": "left out", "ignore": "ignored"}
 
 
 def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
     """Return one line per notable fact, run by run."""
     evaluations = list(evaluations)
-    lines = _by_run([(printable(e.run, 80), line) for e in evaluations for line in _of_one(e)], len(evaluations))
+    of_runs = [(printable(e.run, 80), _with_users(line, e.facts)) for e in evaluations for line in _of_one(e)]
+    lines = _by_run(of_runs, len(evaluations))
     about = next((e for e in evaluations if e.about is not None), None)
     if about is not None and about.about is not None:
         lines += about.about.notices(about.queries)
@@ -43,7 +52,8 @@ def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
         if isinstance(rel := getattr(m, "rel", None), float) and rel > e.scale
     )
     if any(e.scale <= 0 for e in evaluations):
-        lines.insert(0, "no relevant document in the judgments: every grade is 0 or less")
+        none = "no relevant document in the judgments: every grade is 0 or less"
+        lines.insert(0, _with_users(none, evaluations[0].facts))
     lines[:0] = dict.fromkeys(m.note for e in evaluations for m in e.measures if m.note)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10 and e.facts.unjudged_tells]
     if shares:
@@ -58,8 +68,16 @@ def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
         judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
         if judged and any(e.missing and e.policy.missing == "zero" for e in evaluations):
             why += f"; {judged} also counts queries without results, as 0"
-        lines.append(f"unjudged documents in the top 10: {shown}{rest}{why}")
+        lines.append(_with_users(f"unjudged documents in the top 10: {shown}{rest}{why}", evaluations[0].facts))
     return lines
+
+
+def _with_users(line: str, facts: JoinFacts) -> str:
+    """Return a notice with users for queries and items for documents, if the data has these."""
+    words, mark, ids = line.partition(": ")
+    for word, other in _OF_USERS.items() if facts.has_users else ():
+        words = re.sub(rf"\b{word}\b", other, words)
+    return words + mark + ids
 
 
 def _of_one(evaluation: ScoredRun) -> list[str]:
@@ -159,7 +177,8 @@ def _of_exclusion(facts: JoinFacts, measures: Sequence[Measure]) -> list[str]:
     grades, counts = np.array([*facts.excluded_grades.items()], float).reshape(-1, 2).T
     levels = {(getattr(measure, "rel", None), getattr(measure, "level", None)) for measure in measures}
     if relevant := int(max((counts[is_relevant(grades, *level)].sum() for level in levels), default=0)):
-        lines.append(f"{count_of(relevant, 'relevant document')} excluded: no run can retrieve them")
+        them = "it" if relevant == 1 else "them"
+        lines.append(f"{count_of(relevant, 'relevant document')} excluded: no run can retrieve {them}")
 
     def shortened(cutoff: int) -> int:
         lengths = facts.excluded_lengths.items()

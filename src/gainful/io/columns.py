@@ -97,6 +97,8 @@ LOOKS_LIKE_JUDGMENTS = "this looks like judgments; give judgments first, then ru
 LOOKS_LIKE_A_RUN = "this looks like a run; give judgments first, then runs"
 #: A log has at least one of these roles.
 _LOG_NEEDED = ("time", "text", "query")
+#: The names of queries that are users, whose documents are items.
+USERS = ("user_id user customer_id customer visitor_id",)
 #: A column name for spans built from three columns: document, start and end.
 SPAN = re.compile(r"(.+)\[(.+):(.+)\]")
 PARENT_PATTERN = "a pattern has parentheses around the document: '(.+)#[0-9]+' reads doc12 in doc12#3"

@@ -15,7 +15,15 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.frozen import dataclass, field, replace
-from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS, find_roles, folded, is_list_name
+from gainful.io.columns import (
+    LOOKS_LIKE_A_RUN,
+    LOOKS_LIKE_JUDGMENTS,
+    USERS,
+    find_roles,
+    folded,
+    is_called,
+    is_list_name,
+)
 from gainful.io.sources import BLANKS, WIDEST_LINE, Fingerprint, Text, fingerprint_of, shown_text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, offsets_of
@@ -289,6 +297,7 @@ class Rows(NamedTuple):
     rank: Floats | None = None
     subtopic: tuple[Sequence[bytes], Ints] | None = None
     notes: tuple[str, ...] = ()
+    has_users: bool = False  # whether queries are users, and documents items
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any], origin: Origin, notes: tuple[str, ...] = ()) -> Rows:
@@ -459,7 +468,8 @@ def rows_of_table(
 ) -> Rows:
     """Read a table with named columns: ``values`` returns the first cells of a column, ``read`` reads by role."""
     roles = find_roles(names, how.columns, run=run, where=where, pairs_only=how.pairs_only, values=values)
-    return read_closely(_with_grades(read, roles, how.grades), names, roles, run=run)
+    found = read_closely(_with_grades(read, roles, how.grades), names, roles, run=run)
+    return found._replace(has_users="query" in roles and is_called(names[roles["query"]], USERS))
 
 
 def _with_grades(

@@ -286,8 +286,8 @@ def computed(measure: Computing, block: Block) -> Floats:
     """Return a measure's scores of a block, checked to be one finite number or NaN per query."""
     found = measure.compute(block)
     with suppress(TypeError, ValueError):
-        if hasattr(found, "filled"):  # masked scores are undefined
-            found = found.astype(np.float64).filled(np.nan)
+        if isinstance(mask := getattr(found, "mask", None), np.ndarray):  # masked scores are undefined
+            found = np.where(mask, np.nan, np.asarray(found))
         if (values := np.asarray(found)).dtype.kind in "biufO":  # NumPy would drop imaginary parts and parse strings
             values = values.astype(np.float64, copy=False)
             if values.shape == (block.size,) and not np.isinf(values).any():
