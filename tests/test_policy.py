@@ -109,6 +109,10 @@ class TestChoices:
             Policy(**choices)
         assert str(caught.value) == message
 
+    def test_a_value_is_not_a_policy(self) -> None:
+        with pytest.raises(UsageError, match=r"policy: 'condensed' is a value of unjudged\nhint: unjudged='condensed'"):
+            evaluate({"q": {"d": 1}}, {"q": ["d"]}, "RR", policy="condensed")
+
     def test_unknown_choice(self) -> None:
         with pytest.raises(UsageError) as caught:
             Policy.from_texts({"unjudge": "zero"})

@@ -146,6 +146,9 @@ class Policy:
             return cls().replace(
                 **{name: each.strip() if isinstance(each, str) else each for name, each in chosen.items()}
             )
+        for choice in CHOICES if isinstance(value, str) and value not in DIALECTS else ():
+            if value in choice.values:
+                raise UsageError(f"policy: {value!r} is a value of {choice.field}", f"{choice.field}={value!r}")
         return value if isinstance(value, Policy) else cls() if value is None else cls.like(value)
 
     @classmethod

@@ -154,6 +154,7 @@ _INSTEAD: Mapping[str, str] = {
     "rel relevance_level rel_lvl threshold min_rel": "the lowest relevant grade is part of a measure's name, as in "
     '"P(rel=2)@5"',
     "metric metrics measure": "it is measures=",
+    "like": 'the name of a tool is a policy: policy="trec_eval-9"',
     "max_p level p_value": "the level of tests is that of compare: compare(..., alpha=0.01)",
     "stat_test": 'compare(..., test="t") chooses a test; without it signs are flipped, as in Fisher\'s',
     "make_comparable": 'queries that are not answered count 0 here, unless policy=Policy(missing="skip")',

@@ -479,6 +479,11 @@ def test_a_gain_vector_as_papers_write_it_and_what_the_paper_has_for_it(command)
     vector = ("--grades", "<3, 2, 3, 0, 0, 1, 2, 2, 3, 0, ...>", "--unretrieved", "<1,1,1>")
     said = "With the discount of Järvelin and Kekäläinen (2002), nDCG(discount=jarvelin2002)@10 is 0.8117."
     assert said in " ".join(command("explain", "nDCG@10", *vector).out.split())
+    ideal = "The ideal list contains only these grades; --unretrieved GRADES adds others."
+    assert [
+        ideal in command("explain", *each).words
+        for each in (("nDCG@10", *vector), ("nDCG@10", *vector[:2]), ("DCG@10", *vector[:2]))
+    ] == [False, True, False]
     others = command("explain", "nDCG(discount=jarvelin2002)@10", "P@5", *vector)
     assert others.code == 0 and "(2002)" not in others.out
 

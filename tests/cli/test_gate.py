@@ -117,7 +117,7 @@ def test_wrong_usage(gate):
         (("init", "qrels.txt", "base.run", "--floor", "nDCG@10", "-o", "n.json"), "nDCG@10>=0.40"),
         (("init", "qrels.txt", "base.run", "-m", "NumRel", "--margin", "9%", "-o", "n.json"), "cannot be gated"),
         (("init", "qrels.txt", "base.run", "--by", "kind", "--margin", "9%", "-o", "n.json"), "a table of queries"),
-        (("check", "qrels.txt", "qrels.txt", "base.run"), "expected JSON"),
+        (("check", "qrels.txt", "qrels.txt", "base.run"), "qrels.txt: not a gate file\nhint: the gate comes first"),
         (("check", "part.json", "qrels.txt", "base.run"), "part.json:1: expected JSON, found unterminated string"),
         (("check", "no.json", "qrels.txt", "base.run"), "hint: gainful gate init QRELS RUN -o no.json creates it"),
         (("check", "gate.json", "qrels.txt", "base.run", "--bounds"), "no option --bounds"),

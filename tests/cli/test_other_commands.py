@@ -334,6 +334,7 @@ def test_without_a_command(command):
         ("eval qrels.txt a.run --format=json", "--format jsonl, one JSON object per line"),
         ("eval qrels.txt a.run a.run --significance", "gainful compare QRELS RUN RUN tests whether systems differ"),
         ("eval qrels.txt a.run --k 10", "the cutoff is part of a measure's name: -m nDCG@10"),
+        ("eval qrels.txt a.run --gain 0,1", "it is part of a measure: -m 'nDCG(gain=0-1-10, discount=rank)@10'"),
         ("eval qrels.txt a.run -k 5", "the cutoff is part of a measure's name: -m nDCG@10"),
         (
             "eval -c qrels.txt a.run",

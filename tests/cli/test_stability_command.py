@@ -207,7 +207,7 @@ class TestSwapsAndPower:
         asked = ("stability", "--from", "same.csv", "--draws", "5")
         assert files(*asked, "--figure", "same.svg").code == 2  # there is no chart to draw
         result = files(*asked)
-        assert result.code == 0 and "tau-b undefined, because all systems are tied" in result.words
+        assert result.code == 0 and "tau-b is undefined, because all systems are tied" in result.words
         assert "No two systems differ on any set of 1 query." in result.words
 
 
@@ -262,3 +262,9 @@ class TestPublished:
         [row] = stability(name, "--shares", "0.5", "--draws", "400")
         assert row["part-whole"] == pytest.approx(part_whole, abs=0.01)
         assert row["split-half"] == pytest.approx(split_half, abs=0.015)
+
+
+def test_the_first_sentence_is_in_plain_words(files):
+    words = run(files, fmt="table").words
+    assert "On a random 50% of the queries (10 of 20), the order of systems has an agreement of " in words
+    assert "with the order on another such part, " in words and "; 1 is the same order (tau-b)." in words

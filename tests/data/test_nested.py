@@ -64,12 +64,16 @@ def test_judgments_that_list_documents_call_all_of_them_relevant(value: Any) -> 
     assert sorted(rows(judgments)) == [(b"q", b"c1", 1.0), (b"q", b"c2", 1.0)]
     with pytest.warns(GainfulWarning, match="no grades; every listed document counts as relevant, with grade 1"):
         assert evaluate(value, {"q": ["c1", "x"]}, "R@2").mean("R@2") == 0.5
+    with pytest.raises(InputError, match="expected a dict of documents and grades or a list of documents, found 'c1'"):
+        Qrels.of({"q": "c1"})
     with pytest.raises(InputError, match="no grades, but other lists have them"):
         Qrels.of({"q": {"c1": 1}, "r": ["c2"]})
 
 
-def test_a_cutoff_is_part_of_a_measures_name() -> None:
+def test_options_of_other_tools_have_hints() -> None:
     untyped: Any = evaluate
+    with pytest.raises(UsageError, match=r'no option like\n.*policy="trec_eval-9"'):
+        untyped({"q": {"d": 1}}, {"q": ["d"]}, "RR", like="trec_eval-9")
     with pytest.raises(UsageError, match=r"no option k\n.*nDCG@5"):
         untyped({"q": {"d": 1}}, {"q": ["d"]}, "nDCG", k=5)
     with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):

@@ -72,8 +72,10 @@ def test_a_column_of_the_run(core: str, tmp_path: Path) -> None:
     lines = "".join(json.dumps(each) + "\n" for each in nested)
     assert means(GOLD, write(tmp_path / "run.jsonl", lines), parent="meta.doc") == means(GOLD, DOCUMENTS)
     for run in (write(tmp_path / "a.run", trec(CHUNKS)), CHUNKS, {"q1": ["d12#3"]}):
-        with pytest.raises(InputError, match="parent: neither a column nor a file is named 'doc_id'"):
+        with pytest.raises(InputError, match=r"parent: neither a column nor a file is named 'doc_id'\nhint: a pattern"):
             evaluate(GOLD, run, "RR", parent="doc_id")
+    with pytest.raises(InputError, match=r"no column '\.\+#' for document; .*\nhint: a pattern has parentheses"):
+        evaluate(GOLD, table, "RR", parent=".+#")
     with pytest.raises(UsageError, match="parent: a run in memory needs a file or a pattern"):
         evaluate(GOLD, gainful.Run.of(CHUNKS), "RR", parent="doc_id")
 

@@ -108,6 +108,17 @@ def test_ids_are_made_of_columns(tmp_path: Path) -> None:
     assert scores(frame, lists, "nDCG@10", spans="1", columns=columns) == expected
 
 
+def test_columns_of_positions_are_not_grades(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.csv"
+    gold.write_text("query,doc,start,end\nq1,a.pdf,100,200\n")
+    with pytest.raises(InputError, match="no column for the grade among query, doc, start, end") as caught:
+        evaluate(gold, CHUNKS, "RR", spans=0.5)
+    columns = {"document": "doc[start:end]"}
+    assert caught.value.hint == f"for passages, use columns={columns} with spans=0.5"
+    with pytest.warns(UserWarning, match="no column for the grade; every listed document counts as relevant"):
+        assert evaluate(gold, CHUNKS, "RR", spans=0.5, columns=columns).mean("RR") == 1
+
+
 def test_a_part_of_a_run_without_positions_is_noticed() -> None:
     with pytest.warns(UserWarning, match=r"1 of 2 ids without positions, such as 'b'"):
         evaluate(GOLD, {"q1": ["a.pdf[150:400]", "b"]}, ["RR"], spans="0.5")

@@ -13,6 +13,7 @@ import pytest
 import gainful
 from gainful import GainfulWarning, Policy, ScoreMatrix, evaluate
 from gainful.cli.main import run
+from gainful.errors import at_command_line
 from gainful.evaluation.notices import notices
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 0}, "q3": {"d1": 1}}
@@ -20,8 +21,8 @@ WHOLE = {"q1": ["d1"], "q2": ["d1"], "q3": ["d1"]}
 SHORT = {"q1": ["d1"], "q2": ["d1"]}
 
 
-def said(runs: dict[str, dict[str, list[str]]]) -> list[str]:
-    return notices(evaluate(QRELS, runs, "AP").values())
+def said(runs: dict[str, dict[str, list[str]]], qrels: Any = QRELS) -> list[str]:
+    return notices(evaluate(qrels, runs, "AP").values())
 
 
 ALL = [f"i{j}" for j in range(500)]
@@ -157,9 +158,35 @@ def test_of_many_runs_those_with_most_unjudged_documents_are_named() -> None:
 
 def test_where_nothing_is_judged_ids_may_be_written_in_another_way() -> None:
     run = {query: ["D1", "D2"] for query in QRELS}
+    with at_command_line():
+        assert said({"r": run})[-1].endswith("; `gainful check` finds IDs that nearly match")
     assert said({"r": run})[-1] == (
-        "unjudged documents in the top 10: r 100.0%; `gainful check` finds IDs that nearly match"
+        "unjudged documents in the top 10: r 100.0%; gainful.examine(qrels, runs) finds IDs that nearly match"
     )
+
+
+@pytest.mark.parametrize(
+    ("judged", "retrieved", "why"),
+    [
+        (["d1", "d2"], ["D1", "D2"], "2 of 2 documents match if case is ignored: write ids the same way in both files"),
+        (["001", "002"], ["1", "3"], "1 of 2 documents match as numbers, without leading zeros and '.0': write "),
+        (
+            ["a.pdf[5:9]"],
+            ["a.pdf[0:7]"],
+            "the IDs are spans: spans=0.5 credits chunks to the spans of which they cover",
+        ),
+    ],
+)
+def test_what_would_match_is_named(core: str, judged: list[str], retrieved: list[str], why: str) -> None:
+    found = said({"r": {"q1": retrieved}}, {"q1": dict.fromkeys(judged, 1)})
+    assert any(line.startswith(f"r: hardly any retrieved document is judged, but {why}") for line in found)
+    assert not any("hardly" in line for line in said({"r": {"q1": ["x", "y"]}}, {"q1": dict.fromkeys(judged, 1)}))
+
+
+def test_documents_that_match_but_are_excluded_are_not_written_in_another_way() -> None:
+    golden, exclude = {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": ["d1"], "q2": ["d2"]}
+    excluded = evaluate(golden, {"q1": ["d1", "d2"], "q2": ["d2", "d1"]}, "AP", exclude=exclude)
+    assert not any("hardly" in line for line in notices([excluded]))
 
 
 def test_where_only_relevant_documents_are_judged_the_others_say_nothing() -> None:
@@ -169,7 +196,9 @@ def test_where_only_relevant_documents_are_judged_the_others_say_nothing() -> No
         "unjudged documents in the top 10: "
     )
     unlike = {"q1": ["D1"], "q2": ["D1"]}
-    assert notices([evaluate(golden, unlike, "AP")])[-1].endswith("`gainful check` finds IDs that nearly match")
+    assert notices([evaluate(golden, unlike, "AP")])[-1].endswith(
+        "gainful.examine(qrels, runs) finds IDs that nearly match"
+    )
 
 
 def test_lists_that_are_upside_down_are_noticed() -> None:

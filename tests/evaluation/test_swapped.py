@@ -6,9 +6,10 @@ import gzip
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
-from gainful import UsageError, evaluate
+from gainful import UsageError, evaluate, evaluate_arrays
 from tests.conftest import REAL, SHARED_DATA
 
 SCORES = {f"q{i}": {f"d{j}": 20 - j - i / 7 - 0.1 for j in range(5)} for i in range(6)}
@@ -22,6 +23,35 @@ def test_swapped(grades: Any) -> None:
         evaluate(SCORES, grades)
     assert evaluate(SCORES, grades, "RR", as_given=True).mean("RR") == 1
     assert evaluate(grades, SCORES, "RR").mean("RR") == pytest.approx({4: 1 / 2, 1: 1 / 3}[len(grades["q0"])])
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {f"q{i}": {f"d{j}": 20 - j for j in range(15)} for i in range(6)},  # whole scores, from ranks
+        {f"q{i}": [f"d{j}" for j in range(15)] for i in range(6)},
+    ],
+)
+def test_swapped_without_fractions(run: Any) -> None:
+    with pytest.raises(UsageError, match="swapped"):
+        evaluate(run, GRADES)
+    assert evaluate(run, GRADES, "RR", as_given=True).mean("RR") == 1
+    assert evaluate(GRADES, run, "RR").mean("RR") == 0.5
+
+
+def test_swapped_arrays() -> None:
+    rng = np.random.default_rng(1)
+    scores, grades = rng.random((5, 20)), rng.integers(0, 3, (5, 20))
+    with pytest.raises(UsageError, match=r"swapped\?\nhint: scores come first: evaluate_arrays\(scores, relevance\)"):
+        evaluate_arrays(grades, scores, "RR")
+    with pytest.warns(UserWarning, match="share their score"):
+        assert evaluate_arrays(grades, scores, "RR", as_given=True).mean("RR") == 1
+    unknown: Any = evaluate_arrays
+    with pytest.raises(UsageError, match="no option k"):
+        unknown(scores, grades, "RR", k=10)
+    assert evaluate_arrays(scores, grades, "RR", duplicates="first").policy.duplicates == "first"
+    for one, other in ((scores, grades), (grades, grades), (scores, scores), (10 * scores // 1, grades)):
+        evaluate_arrays(one, other, "RR")
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -60,6 +90,9 @@ LIKELY = {f"q{i}": {f"d{j}": rng.random() for j in range(5)} for i in range(6)}
         (GRADES, SCORES),
         (GRADES, GRADES),
         ({query: list(documents) for query, documents in GRADES.items()}, SCORES),
+        ({query: [*documents][:2] for query, documents in GRADES.items()}, GRADES),  # few relevant, whole scores
+        ({query: list(documents) for query, documents in SCORES.items()}, ONE_EACH),  # a set of documents
+        ({f"q{i}": {f"d{j}": j for j in range(9)} for i in range(6)}, GRADES),  # grades from 0 to 8
     ],
 )
 def test_no_false_alarm(qrels: Any, run: Any) -> None:

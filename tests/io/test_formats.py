@@ -360,7 +360,7 @@ def test_columns_by_other_names() -> None:
 
 ROLES = {
     "query": "user user_id userId qid query_id topic question_id session",
-    "document": "item item_id itemId movieId doc docid doc_id pid passage_id chunk_id product_id sku url asin",
+    "document": "item item_id itemId movieId doc docid doc_id pid passage_id chunk_id product_id sku url asin product",
     "grade": "rating grade relevance label rel judgment gain",
     "score": "score similarity sim prediction pred weight",
     "rank": "rank position pos",

@@ -230,6 +230,7 @@ ROW_1 = "<frame>: row 1 (counting from 0): expected "
         (run_with(pyarrow.table, score=[Decimal("1.5")] * 2), "in column 'score', found decimals\nhint: cast the column to float64"),
         (run_with(polars.DataFrame, document=[1.5, 2]), "expected an id as document in column 'document', found float64\nhint: cast the column to text or integers"),
         (run_with(pandas.DataFrame, document=[1.5, 2]), "expected an id as document in column 'document', found 1.5"),
+        (run_with(pandas.DataFrame, document=[1.0, 2]), "hint: cast the column to text or integers"),
         (run_with(polars.DataFrame, document=["a", ""]), f"{ROW_1}an id as document in column 'document', found null or an empty text"),
         (run_with(polars.DataFrame)[:0], "<frame>: no ranked documents"),
     ],

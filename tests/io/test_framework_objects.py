@@ -66,6 +66,14 @@ def test_llama_index(core: str) -> None:
     check_documents(lambda own, score, about: Node(own or f"{next(made)}", about), "metadata", True)
 
 
+def test_json_of_llama_index(core: str) -> None:
+    """Nodes have the property node_id, and id_ in their JSON."""
+    nodes = [{"id_": each, "metadata": {"file_name": "a.pdf"}, "text": "x"} for each in ("c2", "c1")]
+    scored = [{"node": node, "score": score} for node, score in zip(nodes, (0.9, 0.4), strict=True)]
+    for lists in (nodes, scored):
+        assert evaluate({"q1": ["c1"]}, {"q1": lists}, "RR").mean("RR") == 1 / 2
+
+
 def test_haystack(core: str) -> None:
     made = iter(range(1000))
     check_documents(lambda own, score, about: Haystack(own or f"{next(made)}", score, about), "meta", True)

@@ -43,6 +43,7 @@ _INSTEAD: Mapping[str, str] = {
     "--unretrieved": "gainful explain nDCG@6 --grades 3,2,3,0,1,2 --detail takes a list of grades and shows "
     "other tools' results for it; --figure FILE plots it",
     "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
+    "--gain --gains --discount --base": "it is part of a measure: -m 'nDCG(gain=0-1-10, discount=rank)@10'",
     "--confidence --confidence-level": "--alpha 0.05 gives 95% confidence",
     "-c": "queries without results count as 0 unless --missing skip; gainful trec_eval takes trec_eval's options",
     "--verbose -v --debug": "--detail shows more in some commands; notices are printed unless --quiet is given",

@@ -26,8 +26,8 @@ from gainful.data.run import (
     join_columns,
     not_together,
 )
-from gainful.data.spans import credit_spans
-from gainful.errors import InputError, UsageError
+from gainful.data.spans import credit_spans, span_of
+from gainful.errors import InputError, UsageError, option
 from gainful.frozen import dataclass, field, fields, replace
 from gainful.io.formats import FORMATS, PER_QUERY, PER_ROW
 from gainful.io.rows import ids_of, raise_faults
@@ -468,6 +468,18 @@ def disjoint(source: str, judgments: str, wanted: Sequence[bytes], found: Sequen
     )
 
 
+def _near_documents(found: Sequence[bytes], judged: Sequence[bytes], policy: Policy, is_none: bool) -> str | None:
+    """Return a note if IDs of chunks, of spans or in another notation explain why hardly any documents match."""
+    alike = chunks_of(found, judged)
+    if alike is None and policy.spans == "none" and all(map(span_of, (*found, *judged))):
+        return f"the IDs are spans: {option('spans', 0.5)} credits chunks to the spans of which they cover half"
+    if alike is None and found and is_none and {*found}.isdisjoint(judged):
+        match = near_miss(*([text_of_id(each) for each in ids[:_COMPARED]] for ids in (found, judged)))
+        if match and 2 * match.count >= min(match.total, len(judged)):
+            return f"{match.count:,} of {match.total:,} documents match {match.how}: {_SAME_IDS}"
+    return alike
+
+
 def _graded(
     name: str,
     source: str,
@@ -487,7 +499,7 @@ def _graded(
     item = joined["hit_item"].astype(np.int64)
     if item.size <= _HARDLY_ANY * np.count_nonzero(joined["answered"]):
         some = ids_of((qrels.data, qrels.document_start[:_SAMPLE], qrels.document_length[:_SAMPLE]))
-        if (alike := chunks_of(documents(_SAMPLE), some)) is not None:
+        if (alike := _near_documents([*documents(_SAMPLE)], some, judged.policy, not item.size)) is not None:
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
@@ -553,10 +565,10 @@ def _sampled(
 ) -> int:
     """Return the number of other documents per list if they appear to be sampled for it; else 0.
 
-    That is so if all lists have equally many of them and contain everything relevant, but were not cut from a ranking
-    of the whole collection, which would lose relevant documents at late ranks. Lists must also be shorter than the
-    collection. ``row`` is the list of every relevant document found, ``places`` its relative rank from 0 to 1;
-    ``documents`` returns the distinct documents in the first rows of the run.
+    That is so if all lists are shorter than the collection, have equally many of them and contain everything relevant,
+    but were not cut from a longer ranking, which would lose relevant documents at late ranks. ``row`` is the list of
+    every relevant document found, ``places`` its relative rank from 0 to 1; ``documents`` returns the distinct
+    documents in the first rows of the run.
     """
     retrieved, lists = joined["retrieved"], joined["answered"]
     found = np.bincount(row, minlength=retrieved.size)

@@ -61,9 +61,6 @@ def near_miss(found: Sequence[str], wanted: Sequence[str]) -> NearMiss | None:
 def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, Change, Change]]:
     """Yield changes, simple ones first: the description, and a function for each side."""
 
-    def same(identifier: str) -> str:
-        return identifier
-
     def after(first: Change, second: Change) -> Change:
         return lambda identifier: second(first(identifier))
 
@@ -84,6 +81,7 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, 
         ("without http://, www. and a slash at the end", as_url),
     ):
         yield how, change, change
+    same: Change = str
     one_sided = [
         *((how, change, same) for how, change in _shortenings(run, "run's")),
         *((how, same, change) for how, change in _shortenings(judged, "judgments'")),

@@ -183,18 +183,15 @@ class Queries:
         if self.only is None and self.exclude is None and self.weights is None:
             return None
         keep = np.ones(len(queries), bool)
-        for what, wanted in (("only", True), ("exclude", False)):
-            if getattr(self, what) is not None:
-                named = self._named[what]
-                has = np.fromiter((query in named for query in queries), bool, len(queries))
-                if not has.any():
-                    there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
-                    message = f"{_flag(what)}: no matching query: expected queries such as {there}, found {asked}"
-                    raise InputError(message, "lines must begin with query ids as in the judgments")
-                keep &= has if wanted else ~has
+        for what, named in self._named.items():
+            has = np.fromiter((query in named for query in queries), bool, len(queries))
+            if not has.any():
+                there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
+                message = f"{_flag(what)}: no matching query: expected queries such as {there}, found {asked}"
+                raise InputError(message, "lines must begin with query ids as in the judgments")
+            keep &= has if what == "only" else ~has
         if self.weights is not None:
-            taken = np.flatnonzero(keep).tolist()
-            keep[[place for place in taken if not self._weight(queries[place])]] = False
+            keep[[place for place in np.flatnonzero(keep).tolist() if not self._weight(queries[place])]] = False
         if not keep.any():
             total = count_of(len(queries), "query", "queries")
             raise InputError(f"queries: none of the {total} is left", f"ids are like {some_of(list(queries), 3)}")
@@ -202,11 +199,8 @@ class Queries:
 
     @cached_property
     def _named(self) -> dict[str, frozenset[str]]:
-        return {
-            what: frozenset(_ids_in(value, what))
-            for what in ("only", "exclude")
-            if (value := getattr(self, what)) is not None
-        }
+        given = {"only": self.only, "exclude": self.exclude}
+        return {what: frozenset(_ids_in(value, what)) for what, value in given.items() if value is not None}
 
     def check(self, queries: Sequence[str]) -> None:
         """Raise InputError if the table contains none of the queries."""
@@ -258,7 +252,6 @@ def judgments_about_queries(judgments: object, called: Mapping[str, str]) -> Que
 
 
 def _flag(what: str) -> str:
-    """Return the caller's name for the option that selects or excludes queries."""
     return for_asker(f"--{what}-queries", what)
 
 

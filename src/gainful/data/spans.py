@@ -30,7 +30,7 @@ def credit_spans(run: Run, judged: Judged, least: float) -> tuple[Run, Floats]:
     """
     spans = judged.cached("spans", lambda: _judged_spans(judged))
     ids, number = core.number_ids(*run.document_spans)
-    chunks = [_parse(each) for each in ids]
+    chunks = [span_of(each) for each in ids]
     if ids and not any(chunks):
         raise _no_span(run.name, ids[0])
     documents, share = [ids[at] for at in number.tolist()], np.ones(len(run))
@@ -55,7 +55,7 @@ def _judged_spans(judged: Judged) -> dict[tuple[bytes, bytes], list[tuple[int, i
     qrels = judged.qrels
     spans: dict[tuple[bytes, bytes], list[tuple[int, int, bytes]]] = {}
     for query, identifier in zip(qrels.query.tolist(), ids_of(qrels.document_spans), strict=True):
-        if span := _parse(identifier):
+        if span := span_of(identifier):
             document, start, end = span
             spans.setdefault((qrels.query_ids[query], document), []).append((start, end, identifier))
     if not spans:
@@ -63,7 +63,7 @@ def _judged_spans(judged: Judged) -> dict[tuple[bytes, bytes], list[tuple[int, i
     return spans
 
 
-def _parse(identifier: bytes) -> tuple[bytes, int, int] | None:
+def span_of(identifier: bytes) -> tuple[bytes, int, int] | None:
     """Return the document, start and end of a span; None if the ID has no positions, or they are empty."""
     found = _SPAN.fullmatch(identifier)
     return (found[1], start, end) if found and (start := int(found[2])) < (end := int(found[3])) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,7 +14,7 @@ from gainful.data.judged import Judged, UnlistedError
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunSource, join_columns
 from gainful.errors import InputError, UsageError, warns
-from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs, looks_swapped
 from gainful.evaluation.row_ranks import RowRanks, by_text
 from gainful.frozen import dataclass, replace
 from gainful.io.rows import Origin, Rows, Spans, refuse_rows, rows_of_lists
@@ -24,6 +25,7 @@ from gainful.measures.block import condenses
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.notation import count_of
 from gainful.policy import Policy
+from gainful.question import unknown_option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +59,7 @@ def evaluate_arrays(
     queries: QueriesLike | None = None,
     name: str = "<arrays>",
     threads: int | None = None,
+    **more: object,
 ) -> Evaluation:
     """Score NumPy arrays, or any arrays with DLPack (PyTorch, JAX, CuPy), with one row per query.
 
@@ -70,6 +73,8 @@ def evaluate_arrays(
     ``exclude`` and ``training`` list items that users had before, as in :func:`evaluate`: a matrix of users and items
     whose nonzero cells count, dense or from SciPy, or index pairs: an integer array of shape (n, 2), or arrays of rows
     and columns. A matrix for ``exclude`` has the shape of the results. ``items`` is a table indexed by item number.
+    Choices of
+    the policy are keywords; ``as_given=True`` accepts scores and relevance that look swapped.
 
     Otherwise, row and item numbers act like IDs in dicts: ``evaluate({row: {item: grade}}, {row: {item: score}})``. IDs
     are compared as texts, so that ties=docid-desc puts item 9 before item 10.
@@ -80,6 +85,10 @@ def evaluate_arrays(
     >>> evaluate_arrays(ranked_items=[[7, 3, 5], [5, 3, 9]], relevant_items=[[3], [5, 9]], measures="R@2").mean("R@2")
     0.75
     """
+    options: dict[str, Any] = Policy.gathered({"policy": policy, "as_given": False, **more})
+    policy, is_as_given = options.pop("policy"), options.pop("as_given")
+    if options:
+        raise unknown_option("evaluate_arrays", next(iter(options)))
     if (scores is None) == (ranked_items is None):
         raise UsageError(f"one of scores and ranked_items is needed, not {'none' if scores is None else 'both'}")
     if relevance is None and relevant_items is None:
@@ -94,6 +103,11 @@ def evaluate_arrays(
         raise UsageError(
             f"{name}: relevance[{row}] has {found:,} grades for {wanted:,} candidates",
             "item numbers, rather than values by column, are passed as ranked_items= (best first) and relevant_items=",
+        )
+    if results.item is truth.item is None and not is_as_given and looks_swapped(truth.sample(), results.sample()):
+        raise UsageError(
+            f"{name}: the scores look like grades, and relevance like scores: are they swapped?",
+            "scores come first: evaluate_arrays(scores, relevance); as_given=True skips this check",
         )
     seen = None if exclude is None else _Cells.of_pairs(name, "exclude", exclude, results)
     had = None if training is None else _Cells.of_pairs(name, "training", training)
@@ -195,6 +209,12 @@ class _Cells(NamedTuple):
     def size(self) -> int:
         """The number of rows."""
         return int(self.offsets.size) - 1
+
+    def sample(self) -> list[list[Any]]:
+        """Return the first values of the first rows."""
+        assert self.value is not None
+        starts = self.offsets[:100].tolist()
+        return [self.value[start:end][:100].tolist() for start, end in itertools.pairwise(starts)]
 
     @property
     def counted(self) -> Ints:

@@ -137,30 +137,41 @@ def evaluate(
     return found[key] if several is None else Evaluations(found)
 
 
-#: Fewest scores that tell, and most distinct grades.
-_TELLING, _FEW = 10, 6
+#: Fewest scores that tell, most distinct grades, and fewest distinct whole scores.
+_TELLING, _FEW, _MANY = 10, 6, 10
+_LISTS = (Mapping, list, tuple)
 
 
 def _refuse_swapped(qrels: object, run: object) -> None:
-    """Raise UsageError if the judgments look like scores (rarely whole or repeated) and the run like grades."""
+    """Raise UsageError if dicts of judgments and of a run look swapped."""
 
     def lists(value: object) -> list[list[Any]]:
         some = islice(value.values(), 1000) if isinstance(value, Mapping) else ()
-        return [[*each.values()] for each in some if isinstance(each, Mapping)]
+        return [[*(each.values() if isinstance(each, Mapping) else each)] for each in some if isinstance(each, _LISTS)]
 
     first, second = lists(qrels), lists(run)
-    one, other = (list(chain.from_iterable(each)) for each in (first, second))
-    if len(one) < _TELLING or not other or not all(isinstance(each, (int, float)) for each in (*one, *other)):
-        return
-    are_scores = sum(each % 1 != 0 for each in one) > 0.9 * len(one) and 2 * sum(len({*each}) for each in first) > len(
-        one
-    )
-    repeated = len({*other}) == 1 or 2 * sum(len({*each}) < len(each) for each in second) > len(second)
-    if are_scores and repeated and len({*other}) <= _FEW and all(each % 1 == 0 for each in other):
+    if all(isinstance(each, (int, float)) for each in chain.from_iterable(second)) and looks_swapped(first, second):
         raise UsageError(
             "evaluate: the judgments look like scores, and the run like grades: are they swapped?",
             "judgments come first: evaluate(qrels, run); as_given=True skips this check",
         )
+
+
+def looks_swapped(qrels: Sequence[list[Any]], run: Sequence[list[Any]]) -> bool:
+    """Whether the judgments' values per query look like scores, or like longer rankings, and the run's like grades.
+
+    Scores are fractions, or many different whole numbers, and rarely repeated.
+    """
+    one, other = ([*chain.from_iterable(lists)] for lists in (qrels, run))
+    levels, distinct = {*other}, sum(len({*each}) for each in qrels)
+    if len(one) < _TELLING or not 0 < len(levels) <= _FEW or any(each % 1 for each in other):
+        return False
+    if all(isinstance(each, (int, float)) for each in one):
+        are_fractions = sum(each % 1 != 0 for each in one) > 0.9 * len(one) and 2 * distinct > len(one)
+        are_scores = are_fractions or (len({*one}) > _MANY and distinct > 0.9 * len(one))
+    else:  # lists of IDs
+        are_scores = all(isinstance(each, str) for each in one) and len(one) > len(other) and {0} < levels
+    return are_scores and (len(levels) == 1 or 2 * sum(len({*each}) < len(each) for each in run) > len(run))
 
 
 @warns

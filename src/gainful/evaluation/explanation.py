@@ -338,4 +338,6 @@ class Board(NamedTuple):
             value = explain_runs(other, qrels, runs, _TYPED_QUERY, policy).value
             if value is not None:
                 alternative = f"With the discount of Järvelin and Kekäläinen (2002), {other} is {figure(value)}."
+                if not self.unretrieved and other.bounds[1] == 1:
+                    alternative += " The ideal list contains only these grades; --unretrieved GRADES adds others."
         return replace(found, named="these grades", change=change, alternative=alternative)

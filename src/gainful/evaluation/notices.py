@@ -10,6 +10,7 @@ import numpy as np
 from gainful.data.graded import JoinFacts
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import unused_note
+from gainful.errors import for_asker
 from gainful.evaluation.results import ScoredRun
 from gainful.frozen import replace
 from gainful.io.rows import ALL_RATINGS_COUNT
@@ -52,7 +53,8 @@ def notices(evaluations: Iterable[ScoredRun]) -> list[str]:
         left = len(shares) - _SHOWN
         rest = f", {left} {'other' if left == 1 else 'others'} less" if left > 0 else ""
         # If nothing is judged, the IDs may be spelt differently.
-        why = "; `gainful check` finds IDs that nearly match" if max(share for _, share in shares) == 1 else ""
+        check = for_asker("`gainful check`", "gainful.examine(qrels, runs)")
+        why = f"; {check} finds IDs that nearly match" if max(share for _, share in shares) == 1 else ""
         judged = next((str(m) for e in evaluations for m in e.measures if m.name == "Judged"), None)
         if judged and any(e.missing and e.policy.missing == "zero" for e in evaluations):
             why += f"; {judged} also counts queries without results, as 0"

@@ -102,7 +102,6 @@ def _lock(descriptor: int, *, waits: bool) -> bool:
 
 
 def _remove_abandoned(directory: str) -> None:
-    """Remove the temporary files of killed processes, which hold no lock."""
     with contextlib.suppress(OSError):
         for path in [os.path.join(directory, each) for each in os.listdir(directory) if _TEMPORARY.fullmatch(each)]:
             with contextlib.suppress(OSError), open(path, "rb") as file:

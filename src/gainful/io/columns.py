@@ -27,7 +27,7 @@ NAMES: Names = {
         "docno",
         "doc_id document_id corpus_id pid passage_id chunk_id item_id movie_id product_id sku asin",
         "document doc item",
-        "url",
+        "url product",
     ),
     "grade": ("grade relevance rel label rating judgment judgement gain", "score"),
     "score": ("score", "similarity sim prediction pred est weight"),
@@ -99,6 +99,7 @@ LOOKS_LIKE_A_RUN = "this looks like a run; give judgments first, then runs"
 _LOG_NEEDED = ("time", "text", "query")
 #: A column name for spans built from three columns: document, start and end.
 SPAN = re.compile(r"(.+)\[(.+):(.+)\]")
+PARENT_PATTERN = "a pattern has parentheses around the document: '(.+)#[0-9]+' reads doc12 in doc12#3"
 #: Names of distances, of which the smallest ranks first.
 NEAREST_FIRST = ("distance distances dist cosine_distance l2_distance l2",)
 _VALUE = {"grade": "grade", "score": "score or rank"}
@@ -321,6 +322,10 @@ def _ask_for(
     free = {name: list(values(names.index(name))) for name in _others(names, roles)}
     free = {name: cells for name, cells in free.items() if not cells or any(str(cell).strip() for cell in cells)}
     value = "rank" if value == "score" and "rank" in roles else value
+    if value == "grade" and "document" in roles and {"start", "end"} <= {*free}:
+        span = option("columns", {"document": f"{names[roles['document']]}[start:end]"})
+        lacks = f"{where}: no column for the grade among {some_of(names, 12)}"
+        return InputError(lacks, f"for passages, use {span} with {option('spans', 0.5)}")
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value) if role != "grade" or free}
@@ -483,7 +488,7 @@ def find_role(
             raise InputError(f"{where}: {len(found)} columns are named '{name}'", "rename all but one")
         if not found:
             message = f"{where}: no column '{name}' for {role}; columns: {', '.join(names)}"
-            raise InputError(message, nearest(name, names))
+            raise InputError(message, PARENT_PATTERN if isinstance(name, ParentColumn) else nearest(name, names))
         return found[0]
     for tier in known[role]:
         found = [i for i, name in enumerate(names) if is_called(name, [tier]) and name not in given.values()]

@@ -389,7 +389,6 @@ def refuse_binary(head: bytes, name: str) -> None:
 
 
 def _not_utf8(name: str, head: bytes | bytearray) -> InputError:
-    """Return the error for a text whose beginning shows another encoding."""
     encoding = "UTF-32" if b"\0\0" in head[:4] else "UTF-16"
     convert = f"this looks like {encoding}; convert it: iconv -f {encoding.lower()} -t utf-8"
     hint = convert if b"\0" in head else "is this a table? Save it as UTF-8"

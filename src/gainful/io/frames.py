@@ -228,7 +228,6 @@ def open_parquet(source: Text | str, per_row: int = PER_ROW) -> Any:
 
 @contextmanager
 def _parquet_errors(name: str) -> Iterator[None]:
-    """Convert any library's exception for damaged data into InputError."""
     try:
         yield
     except (MissingExtraError, InputError, MemoryError):
@@ -377,7 +376,8 @@ class FrameColumns:
             absent = np.ones(rows.size, bool) if is_id else np.isnan(found[rows])
             rows = np.sort(np.append(rows[~absent], self.unusable(column, rows[absent])))
         expected = f"expected {'an id' if is_id else 'a finite number'} {named}"
-        refuse_rows(rows, lambda row: f"{origin.where(row)}: {expected} {self.shown(column, row)}", None)
+        hint = "cast the column to text or integers" if is_id and "float" in self.kind(column) else None
+        refuse_rows(rows, lambda row: f"{origin.where(row)}: {expected} {self.shown(column, row)}", hint)
         return found
 
 
@@ -426,7 +426,6 @@ class _PandasColumns(FrameColumns):
 
 
 def _number(value: object) -> float:
-    """Return a number, or NaN for anything else."""
     with suppress(OverflowError):
         if isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
             return float(value)

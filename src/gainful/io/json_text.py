@@ -16,6 +16,7 @@ from gainful.io.columns import (
     LOOKS_LIKE_JUDGMENTS,
     NAMES,
     NEAREST_FIRST,
+    PARENT_PATTERN,
     SPAN,
     OfEitherSide,
     ParentColumn,
@@ -59,7 +60,7 @@ def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any]
         elif isinstance(documents, (set, frozenset)) and not run:  # unordered, so not a ranking
             yield Entry(query, sorted(documents, key=str), None, where)  # deterministic order
         elif isinstance(documents, (str, bytes)) or not isinstance(documents, kinds):
-            expected = "documents and scores or a list of documents" if run else "documents and grades"
+            expected = f"documents and {'scores' if run else 'grades'} or a list of documents"
             raise InputError(f"{where}: expected a dict of {expected}, found {printable(repr(documents), 80)}")
         else:
             yield _listed_entry(query, list(documents), where, columns, run=run)
@@ -70,6 +71,7 @@ def dict_entries(lists: Mapping[Any, Any], name: str, columns: Mapping[str, Any]
 _SHAPES = (
     ("node", "node.node_id", "node.metadata"),
     ("node_id", "node_id", "metadata"),
+    ("id_", "id_", "metadata"),
     ("page_content", "id", "metadata"),
     ("meta", "id", "meta"),
 )
@@ -101,6 +103,7 @@ def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
     given, has = columns.get("document"), item.__contains__ if isinstance(item, dict) else partial(hasattr, item)
     own, about = next((paths for tells, *paths in _SHAPES if has(tells)), ("", ""))
     known = value_at(item, about) if about else None
+    own = own if value_at(item, own) else own.replace("node_id", "id_")  # in LlamaIndex's JSON
     if not isinstance(known, Mapping) and (isinstance(item, (str, bytes, int)) or not callable(given)):
         return _with_paths(item, columns) if isinstance(item, dict) else item
     ids = {path: value_at(item, path) for path in (own, *(f"{about}.{key}" for key in known or ())) if path}
@@ -136,7 +139,7 @@ def _with_paths(value: dict[str, Any], columns: Mapping[str, Any]) -> dict[str, 
 def refuse_plain(columns: Mapping[str, Any], where: str) -> None:
     """Raise InputError if a parent column was given for data without columns."""
     if isinstance(name := columns.get("document"), ParentColumn):
-        raise InputError(f"{where}: parent: neither a column nor a file is named '{name}'")
+        raise InputError(f"{where}: parent: neither a column nor a file is named '{name}'", PARENT_PATTERN)
 
 
 def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows:
@@ -234,7 +237,6 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
 
 
 def _entries(placed: list[_Placed], reading: Reading, run: bool) -> Iterator[Entry]:
-    """Yield one entry per object: a query and all of its documents."""
     keys: dict[tuple[str, ...], tuple[str, str]] = {}
     for value, where in placed:
         names = tuple(value)

@@ -194,7 +194,6 @@ def _record(value: object, where: str, **others: object) -> Record:
 
 
 def _records_by_id(value: Mapping[Any, Any], name: str, key: str) -> list[Record]:
-    """Return records of objects or texts that are keyed by the ID of their query or item."""
     return [
         _record(
             about if isinstance(about, Mapping) else {"text": about},

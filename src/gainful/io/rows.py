@@ -221,7 +221,6 @@ def fault_error(
 
 
 def _likely_mistake(data: Bytes, fault: Fault, run: bool) -> str | None:
-    """Return a hint if the whole file appears to be another kind of file."""
     if fault[1] != FIELDS:
         return None
     line = list(islice(fields_at(data[: fault[0] + _MOST_BYTES], fault[0]), _MOST_FIELDS))

@@ -117,7 +117,6 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Se
 
 
 def _event_documents(value: object, where: str) -> list[bytes]:
-    """Return the documents of an event: one, several, or objects with one each."""
     if value is None or (isinstance(value, str) and not value):
         return []
     documents: list[bytes] = []
@@ -140,7 +139,6 @@ def _is_run_object(value: object, columns: Mapping[str, str]) -> bool:
 
 
 def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    """Yield one session per line, holding one at a time."""
     objects = SessionObjects(how)
 
     def read(placed: tuple[str, bytes]) -> SessionRecord:

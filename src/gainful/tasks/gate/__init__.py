@@ -273,9 +273,9 @@ class Gate:
                 raise
             how = f"gainful gate init QRELS RUN -o {shlex.quote(name)}"
             raise InputError(f"{name}: no such file", f"{how} creates it from the baseline's run") from None
-        value = parse_json(content, name, name)
+        value = parse_json(content, name, name) if content.lstrip()[:1] in (b"", b"{", b"[") else None
         if not isinstance(value, dict) or "gainful-gate" not in value:
-            raise InputError(f"{name}: not a gate file", "`gainful gate init` writes one")
+            raise InputError(f"{name}: not a gate file", "the gate comes first; `gainful gate init` writes one")
         schema = value.pop("gainful-gate")
         if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
             message = f"{name}: expected gate format {SCHEMA} or older, found {schema!r}"

@@ -392,15 +392,15 @@ def _stability_sentences(report: StabilityReport, measure: str, places: int) -> 
     found = report.queries[measure][0]
     is_random, all_units = report.asked.topics == "random", plural_of(report.unit)
     part = f"{'a random' if is_random else 'the first'} {100 * found.share:g}% of the {all_units}"
-    halves = []
+    title, average = SYMMETRIC[report.asked.coefficient].title, ", on average" if is_random else ""
+    others = []
     if found.split_half is not None:
-        halves.append(f"{found.split_half.mean:.{places}f} with another such part (split-half)")
+        others.append(f"{found.split_half.mean:.{places}f} with the order on another such part")
     if found.part_whole is not None:
-        halves.append(f"{found.part_whole.mean:.{places}f} with all {all_units} (part-whole, inflated)")
-    agreement = ", ".join(halves) + (", on average" if is_random else "")
-    agreement = f"{agreement}; 1 is the same order" if halves else "undefined, because all systems are tied"
-    sizes = f"({found.size:,.0f} of {len(report.first.queries):,})"
-    yield f"The order on {part} {sizes} has {SYMMETRIC[report.asked.coefficient].title} {agreement}."
+        others.append(f"{found.part_whole.mean:.{places}f} with the order on all {all_units} (inflated)")
+    agreement = f"the order of systems has an agreement of {', '.join(others)}{average}; 1 is the same order ({title})"
+    tied = f"{title} is undefined, because all systems are tied"
+    yield f"On {part} ({found.size:,.0f} of {len(report.first.queries):,}), {agreement if others else tied}."
     swaps = report.swap_rates[measure]
     needed, rate = swaps.difference_for(report.asked.swaps), f"{100 * report.asked.swaps:g}%"
     between = f"between sets of {units(swaps.queries, report.unit)}"
