@@ -37,6 +37,7 @@ COMMANDS = (
     "measures",
     "check qrels.txt ties.run",
     "judgments qrels.txt",
+    "diff bm25.run dense.run.gz",
     "sensitivity qrels.txt bm25.run dense.run.gz",
     f"agree {ALL}",
     "power qrels.txt bm25.run dense.run.gz",

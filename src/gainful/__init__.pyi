@@ -53,6 +53,7 @@ from gainful.tasks.curves.recall_levels import (
     generalised_recall as generalised_recall,
     recall_levels as recall_levels,
 )
+from gainful.tasks.diff import diff_runs as diff_runs
 from gainful.tasks.gate import Gate as Gate, Rule as Rule
 from gainful.tasks.gate.baseline import (
     check_gate as check_gate,

@@ -60,6 +60,9 @@ def _choice(values: str, about: str, default: object = ..., metavar: str = "N") 
 #: Treatments of equal scores that depend on grades; the core breaks them by ID first.
 BY_GRADE = ("expected", "best", "worst")
 
+#: Conventions that order and cut lists; others need judgments.
+LIST_CHOICES = ("order", "ties", "scores", "duplicates", "parent", "depth")
+
 #: Conventions of other tools, as differences from the defaults.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},

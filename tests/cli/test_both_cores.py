@@ -19,6 +19,7 @@ COMMANDS = [
     ("sensitivity", QRELS, BM25, HYBRID, "--format", "csv"),
     ("check", QRELS, BM25, HYBRID),
     ("judgments", QRELS, "other.txt", "--format", "jsonl"),
+    ("diff", BM25, HYBRID, "--rbo-ties", "indecision", "--format", "jsonl"),
     ("agree", QRELS, BM25, HYBRID, "gainful-demo/tfidf.run", "--format", "csv"),
     ("trec_eval", "-q", "-m", "all_trec", QRELS, BM25),
 ]

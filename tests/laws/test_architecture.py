@@ -53,6 +53,7 @@ TASKS = [
     "curves",
     "sessions",
     "judgments",
+    "diff",
     "sensitivity",
     "agree",
     "stability",
@@ -68,7 +69,7 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_220,
+    "cli": 3_300,
     "compat": 1_790,
     "data": 4_216,
     "evaluation": 4_460,
@@ -78,10 +79,10 @@ MOST_LINES = {
     "pages": 840,
     "render": 2_572,
     "stats": 6_400,
-    "tasks": 15_930,
+    "tasks": 16_180,
     "top": 2_050,
     "gainful_papers": 6_450,
-    "tests": 54_000,
+    "tests": 54_420,
 }
 
 

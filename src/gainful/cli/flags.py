@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import Field, field, fields
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -89,11 +89,13 @@ def options_object(options: type[_Options], params: dict[str, Any]) -> _Options:
     return options(**given(options, params), **made)
 
 
-def flags_of(options: type) -> Callable[[_Command], _Command]:
-    """Add a flag for each setting of an options class, in their order."""
+def flags_of(options: type, only: Container[str] | None = None) -> Callable[[_Command], _Command]:
+    """Add a flag for each setting of an options class, or only for those named, in their order."""
 
     def decorate(command: _Command) -> _Command:
         for each in reversed(fields(cast(Any, options))):
+            if only is not None and each.name not in only:
+                continue
             if "group" in each.metadata:
                 command = each.metadata["group"][0](command)
             elif "setting" in each.metadata:

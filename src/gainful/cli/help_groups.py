@@ -41,7 +41,11 @@ _GROUPS: Mapping[str, str] = {
 }
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}
 #: Rare flags that are common for one command.
-_USUAL: Mapping[str, tuple[str, ...]] = {"judgments": ("--judges",), "report": ("--queries",)}
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "diff": ("--queries", "--by", "--persistence"),
+    "judgments": ("--judges",),
+    "report": ("--queries",),
+}
 _RARE = frozenset(flag for flags in _GROUPS.values() for flag in flags.partition("|")[2].split())
 
 

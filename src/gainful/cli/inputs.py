@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli import options
-from gainful.cli.flags import flags_of, group, options_object
+from gainful.cli.flags import flags_of, given, group, options_object
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.frozen import dataclass
@@ -14,7 +14,7 @@ from gainful.io.columns import RUN_SIDES, SESSION_SIDES, columns_by_side
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS, Reading
 from gainful.kernel.core import MOST_THREADS
 from gainful.notation import read_number
-from gainful.policy import Policy
+from gainful.policy import LIST_CHOICES, Policy
 from gainful.question import number, setting
 
 if TYPE_CHECKING:
@@ -108,13 +108,16 @@ class Work:
     )
 
 
+RUN_NAMES: tuple[str, ...] = setting(
+    (), "Name of a run; repeat once per run, in order.", flag="--name", repeatable=True
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PolicyOptions:
     """Run names, scale and policy."""
 
-    names: tuple[str, ...] = setting(
-        (), "Name of a run; repeat once per run, in order.", flag="--name", repeatable=True
-    )
+    names: tuple[str, ...] = RUN_NAMES
     scale: float | None = number(None, "Highest possible grade.", "G", shown="the highest in the judgments")
     policy: Policy = group(options.policy_flags, options.policy_from)
 
@@ -134,6 +137,17 @@ class CollectionOptions(Work, PolicyOptions):
     def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> Collection:
         """Read the judgments; runs are read ahead or on demand."""
         return self.started(qrels, named_runs(runs, self.names), ahead=ahead).opened()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ListOptions(Work):
+    """Options for reading runs without judgments."""
+
+    names: tuple[str, ...] = RUN_NAMES
+    policy: Policy = group(flags_of(Policy, LIST_CHOICES), lambda params: Policy(**given(Policy, params)))
+    inputs: Inputs = group(
+        flags_of(FileOptions, ("run_format", "columns", "feature", "exclude")), FileOptions.taken_from
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

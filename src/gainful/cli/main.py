@@ -30,6 +30,7 @@ COMMAND_GROUPS = {
         "explain": "Define a measure, or show how a score was computed.",
         "measures": "List or search the available measures.",
         "check": "Find problems in judgments and runs before scoring.",
+        "diff": "List changes between runs, without judgments.",
         "judgments": "Summarise judgments, or compare two sets.",
         "whydiff": "Find out why two scores for one measure differ.",
         "sensitivity": "Test whether gains, discounts or depth change the ranking.",

@@ -12,7 +12,7 @@ from gainful.frozen import KW_ONLY, dataclass
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import read_number
 from gainful.policy import policy_field
-from gainful.question import setting
+from gainful.question import number, setting
 
 if TYPE_CHECKING:
     from gainful.data.exclusion import ExclusionLike
@@ -316,6 +316,28 @@ class JudgeOptions:
     scale: float | None = None
     draws: int = setting(1000, "Resamples for the intervals.", kind="whole", least=0)
     seed: int = setting(0, "Random seed.", kind="whole", least=0)
+
+
+@dataclass(frozen=True)
+class DiffOptions:
+    """Options of :func:`gainful.diff_runs`."""
+
+    old: RunLike | RunsLike
+    new: RunLike | RunsLike
+    _: KW_ONLY
+    k: Sequence[int] = setting((10,), "Ranks to compare; 10,20 gives both.", metavar="K,...", read=_read_ranks)
+    persistence: float = number(0.9, "RBO persistence, from 0 (top rank only) to 1.", "P")
+    rbo_ties: str = setting(
+        "equality",
+        "Treatment of ties in RBO; equality: tied documents share a rank, indecision: mean over all orders.",
+        choices=("equality", "indecision"),
+        shown="equality",
+    )
+    fail_above: float | None = number(None, "Exit with 1 if a larger share of the top k changed; 0 to 1.", "SHARE")
+    by: str | None = None
+    queries: QueriesLike | None = None
+    policy: PolicyLike = policy_field()
+    threads: int | None = None
 
 
 #: The number of ranks that a report keeps per list.

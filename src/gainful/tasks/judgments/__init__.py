@@ -245,10 +245,13 @@ MOST_SHOWN = 12
 _NAMED = 5
 
 
-def conventions(policy: Policy) -> Conventions:
-    """Return the choices that concern judgments, as in a signature."""
+#: The choices that concern judgments.
+_CHOSEN = ("negative", "grade-zero", "judges", "subtopics")
+
+
+def conventions(policy: Policy, chosen: Sequence[str] = _CHOSEN) -> Conventions:
+    """Return some choices, as in a signature."""
     texts, changed, version = policy.texts(), policy.differences(), {"gainful": __version__}
-    chosen = ("negative", "grade-zero", "judges", "subtopics")
     short = short_conventions({name: text for name, text in changed.items() if name in chosen}, version)
     return Conventions(short, "|".join([*(f"{name}:{texts[name]}" for name in chosen), f"gainful:{__version__}"]))
 
