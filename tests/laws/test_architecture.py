@@ -72,7 +72,7 @@ MOST_LINES = {
     "cli": 3_300,
     "compat": 1_790,
     "data": 4_216,
-    "evaluation": 4_460,
+    "evaluation": 4_475,
     "io": 5_490,
     "kernel": 1_370,
     "measures": 9_965,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
@@ -339,14 +340,14 @@ def evaluate_graded(
         graded.facts,
         sources,
         lists=None if graded.run is None else graded.items,
-        tied=_scores_of_ties(graded, measures, raw),
+        ties=partial(_scores_of_ties, graded, measures, raw) if graded.hit_first.size else None,
     )
 
 
 def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats) -> Floats | None:
     """Return the raw scores with the worst and the best order of equal scores; None if ties decide nothing."""
     cutoffs = [measure.rank_cutoff or math.inf for measure in measures]
-    if graded.policy.ties in BY_GRADE or not graded.hit_first.size or any(m.needed() for m in measures):
+    if graded.policy.ties in BY_GRADE or any(m.needed() for m in measures):
         return None
     tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(cutoffs))
     queries = np.unique(np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied])

@@ -133,7 +133,7 @@ def _of_ties(evaluation: ScoredRun) -> list[str]:
     """A notice about means that another order of equal scores would change in the digits of a table."""
     if evaluation.tied is None:
         return []
-    ends, ranges = [replace(evaluation, raw=raw, tied=None) for raw in evaluation.tied], []
+    ends, ranges = [replace(evaluation, raw=raw, ties=None) for raw in evaluation.tied], []
     for measure in evaluation.measures:
         low, high = sorted(f"{end.mean(measure):.4f}" for end in ends)
         if measure.orders_by_mean and low != high:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import chain
@@ -90,7 +90,7 @@ class ScoredRun(Framed):
     factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # sessions only: topics and users
     lists: ItemLists | None = None  # the lists' items, if measures need them
     session_gap: float | None = None  # sessions only: idle seconds that ended sessions of a log
-    tied: Floats | None = None  # raw scores with the worst and the best order of equal scores, if it matters
+    ties: Callable[[], Floats | None] | None = None  # computes ``tied``; dropped by pickling
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -205,10 +205,15 @@ class ScoredRun(Framed):
             self,
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
-            tied=None if self.tied is None else self.tied[:, :, places],
+            ties=None if self.ties is None else lambda: None if self.tied is None else self.tied[:, :, places],
             answered=self.answered[places],
             lists=None if self.lists is None else self.lists.at(places),
         )
+
+    @cached_property
+    def tied(self) -> Floats | None:
+        """Raw scores with the worst and with the best order of equal scores; None if ties cannot change a score."""
+        return None if self.ties is None else self.ties()
 
     @cached_property
     def weights(self) -> Floats | None:
@@ -244,7 +249,10 @@ class ScoredRun(Framed):
 
     def __getstate__(self) -> dict[str, object]:
         # Pickles contain scores only, without judgments and run.
-        return {**self.__dict__, "sources": None}
+        return {name: value for name, value in self.__dict__.items() if name != "tied"} | {
+            "sources": None,
+            "ties": None,
+        }
 
     def merge(self, *others: Self) -> Self:
         """Merge with evaluations of other queries, such as the partitions of a larger job."""
@@ -361,12 +369,16 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
         raise UsageError(f"merge: {plural_of(one.unit)} must be disjoint, but '{text_of_id(min(shared))}' is in both")
     query_ids = one.query_ids + other.query_ids
     order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
-    tied = [np.stack([each.raw] * 2) if each.tied is None else each.tied for each in (one, other)]
+
+    def tied() -> Floats | None:
+        ends = [np.stack([each.raw] * 2) if each.tied is None else each.tied for each in (one, other)]
+        return None if one.tied is other.tied is None else np.concatenate(ends, axis=2)[:, :, order]
+
     return replace(
         one,
         query_ids=tuple(query_ids[i] for i in order),
         raw=np.concatenate((one.raw, other.raw), axis=1)[:, order],
-        tied=None if one.tied is other.tied is None else np.concatenate(tied, axis=2)[:, :, order],
+        ties=None if one.ties is other.ties is None else tied,
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,
