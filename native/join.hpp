@@ -78,6 +78,7 @@ class ListJoiner {
     int64_t join(int64_t query, Id query_id, ListFacts* facts) {
         row_count += static_cast<int64_t>(rows.size());
         const bool repeats = find_duplicates();
+        const int64_t tied_before = tied_count;
         order_rows();
         if (options_.order == Order::score && query >= 0) inspect_scores();
         if (repeats) drop_duplicates(query >= 0);
@@ -85,7 +86,7 @@ class ListJoiner {
         if (options_.depth > 0 && order_.size() > static_cast<size_t>(options_.depth)) {
             order_.resize(static_cast<size_t>(options_.depth));
         }
-        if (query >= 0) append_hits(static_cast<size_t>(query));
+        if (query >= 0) append_hits(static_cast<size_t>(query), tied_count > tied_before);
         return static_cast<int64_t>(order_.size());
     }
 
@@ -199,18 +200,12 @@ class ListJoiner {
         return facts;
     }
 
-    void append_hits(size_t query) {
+    void append_hits(size_t query, bool has_ties) {
         constexpr size_t kFar = 12, kNear = 8, kNext = 4;
         const size_t size = order_.size();
         const auto hash_at = [&](size_t i) { return rows[order_[i]].hash; };
         size_t first = 0, end = 0;  // the group of equal scores of the document at hand
         for (size_t i = 0; i < size; ++i) {
-            if (i == end) {
-                first = end++;
-                if (options_.order == Order::score) {
-                    while (end < size && rows[order_[end]].key == rows[order_[first]].key) ++end;
-                }
-            }
             if (size - i > kFar) {
                 index_.fetch_slot(query, hash_at(i + kFar));
                 index_.fetch_item(query, hash_at(i + kNear));
@@ -219,6 +214,10 @@ class ListJoiner {
             const Row& row = rows[order_[i]];
             const int32_t item = index_.find(query, row.document, row.hash);
             if (item >= 0) {
+                if (i >= end) {
+                    for (first = i; has_ties && first > end && rows[order_[first - 1]].key == row.key;) --first;
+                    for (end = i + 1; has_ties && end < size && rows[order_[end]].key == row.key;) ++end;
+                }
                 hit_rank.push_back(static_cast<int32_t>(i + 1));
                 hit_item.push_back(item);
                 hit_first.push_back(static_cast<int32_t>(first + 1));

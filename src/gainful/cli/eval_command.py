@@ -116,7 +116,8 @@ def command(
     from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices
 
-    lines = notices(evaluations.values())
+    # HTML pages contain the notices even if they are not printed; computing the range of ties takes time.
+    lines = notices(evaluations.values()) if output.chosen_format == "html" or not output.quiet else []
     if baseline is not None and output.chosen_format == "latex":
         lines.append(f"differences are not tested; use gainful compare --baseline {baseline} --format latex")
     output.show(Report(evaluations, shown.by_query, shown.places, baseline, of_queries.by), lines)

@@ -218,21 +218,25 @@ class GradedRun:
 
         Rows, if kept, follow.
         """
-        if not self.hit_first.size:
+        tied = np.flatnonzero(self.hit_last > self.hit_first) if self.hit_first.size else self.hit_first
+        if not tied.size:
             return self
-        before = np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) - 1
-        starts = np.append(True, np.diff(before + self.hit_first) != 0)
+        first, last, was = self.hit_first[tied], self.hit_last[tied], self.hit_rank[tied]
+        before = np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets))[tied] - 1
+        starts = np.append(True, np.diff(before + first) != 0)
         group = np.cumsum(starts) - 1
-        order = np.lexsort((-self.hit_grade if best_first else self.hit_grade, group))
-        grade, held = self.hit_grade[order], np.bincount(group)[group]
-        place = np.arange(group.size) - np.flatnonzero(starts)[group]
-        behind = np.where((grade > 0) == best_first, 0, self.hit_last - self.hit_first + 1 - held)
-        rank, rows = self.hit_first + place + behind, self.row.copy()
+        order = np.lexsort((-self.hit_grade[tied] if best_first else self.hit_grade[tied], group))
+        rank, grade, item = self.hit_rank.copy(), self.hit_grade.copy(), self.hit_item.copy()
+        grade[tied], item[tied] = grade[tied[order]], item[tied[order]]
+        behind = np.where((grade[tied] > 0) == best_first, 0, last - first + 1 - np.bincount(group)[group])
+        now = first + np.arange(group.size) - np.flatnonzero(starts)[group] + behind
+        rank[tied] = now
+        rows = self.row.copy()
         if rows.size:
-            was, now = np.zeros((2, rows.size), bool)
-            was[before + self.hit_rank] = now[before + rank] = True
-            rows[before + rank], rows[~now] = self.row[(before + self.hit_rank)[order]], self.row[~was]
-        return replace(self, hit_rank=rank, hit_grade=grade, hit_item=self.hit_item[order], row=rows)
+            is_old, is_new = np.zeros((2, rows.size), bool)
+            is_old[before + was] = is_new[before + now] = True
+            rows[before + now], rows[~is_new] = self.row[(before + was)[order]], self.row[~is_old]
+        return replace(self, hit_rank=rank, hit_grade=grade, hit_item=item, row=rows)
 
     def condensed(self) -> GradedRun:
         """Return the lists without unjudged documents, with ranks closed up."""
@@ -505,7 +509,7 @@ def _graded(
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
-    first, last = (joined[bound].astype(np.int64) for bound in ("hit_first", "hit_last"))
+    first, last = joined["hit_first"], joined["hit_last"]
     counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
         # negative=unjudged: these documents were judged but count as unjudged.
