@@ -240,8 +240,9 @@ nb::dict to_dict(Joined&& joined, bool with_facts) {
     result["hit_offsets"] = to_array(std::move(joined.hit_offsets));
     result["hit_rank"] = to_array(std::move(joined.hit_rank));
     result["hit_item"] = to_array(std::move(joined.hit_item));
-    result["hit_first"] = to_array(std::move(joined.hit_first));
-    result["hit_last"] = to_array(std::move(joined.hit_last));
+    result["tied_hit"] = to_array(std::move(joined.tied_hit));
+    result["tied_first"] = to_array(std::move(joined.tied_first));
+    result["tied_last"] = to_array(std::move(joined.tied_last));
     result["scores"] = to_array(std::move(joined.scores));
     result["rows"] = to_array(std::move(joined.rows));
     result["extra_ids"] = to_list(joined.extra_ids);

@@ -48,7 +48,8 @@ struct Joined {
     std::vector<uint8_t> answered;
     std::vector<int64_t> retrieved, hit_offsets;
     std::vector<int32_t> hit_rank, hit_item;
-    std::vector<int32_t> hit_first, hit_last;  // empty if no documents are tied
+    std::vector<int64_t> tied_hit;  // hits whose score another document of the list has
+    std::vector<int32_t> tied_first, tied_last;
     std::vector<double> scores;
     std::vector<int64_t> rows;
     std::vector<std::string> extra_ids;
@@ -69,7 +70,7 @@ class ListJoiner {
     int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0, tied_count = 0,
             inexact_ties = 0;
     int64_t unreported = 0;  // progress not reported yet
-    std::vector<int32_t> hit_rank, hit_item, hit_first, hit_last;
+    std::vector<int32_t> hit_rank, hit_item, tied_hit, tied_first, tied_last;
     std::vector<double> scores;
     std::vector<int64_t> ranked;  // places in the input of the retrieved documents, in rank order
 
@@ -78,15 +79,18 @@ class ListJoiner {
     int64_t join(int64_t query, Id query_id, ListFacts* facts) {
         row_count += static_cast<int64_t>(rows.size());
         const bool repeats = find_duplicates();
-        const int64_t tied_before = tied_count;
         order_rows();
+        groups_.clear();
         if (options_.order == Order::score && query >= 0) inspect_scores();
-        if (repeats) drop_duplicates(query >= 0);
+        if (repeats) {
+            drop_duplicates(query >= 0);
+            if (!groups_.empty()) find_groups();
+        }
         if (facts) *facts = inspect(query, query_id);
         if (options_.depth > 0 && order_.size() > static_cast<size_t>(options_.depth)) {
             order_.resize(static_cast<size_t>(options_.depth));
         }
-        if (query >= 0) append_hits(static_cast<size_t>(query), tied_count > tied_before);
+        if (query >= 0) append_hits(static_cast<size_t>(query));
         return static_cast<int64_t>(order_.size());
     }
 
@@ -180,10 +184,22 @@ class ListJoiner {
                 told_apart = told_apart || row.score != leader.score;
             }
             const int64_t seen = static_cast<int64_t>(std::min(end, depth) - std::min(first, depth));
-            if (end - first > 1) tied_count += seen;
+            if (end - first > 1) {
+                tied_count += seen;
+                groups_.emplace_back(first, end);
+            }
             if (told_apart) float32_ties += seen;
             if (end - first > 1 && !told_apart && std::abs(leader.score) >= kLastExact) inexact_ties += seen;
             highest_rank = highest_here;
+        }
+    }
+
+    /// Finds the groups of equal scores again, after documents were dropped.
+    void find_groups() {
+        groups_.clear();
+        for (size_t first = 0, end; first < order_.size(); first = end) {
+            for (end = first + 1; end < order_.size() && rows[order_[end]].key == rows[order_[first]].key;) ++end;
+            if (end - first > 1) groups_.emplace_back(first, end);
         }
     }
 
@@ -200,11 +216,12 @@ class ListJoiner {
         return facts;
     }
 
-    void append_hits(size_t query, bool has_ties) {
+    void append_hits(size_t query) {
         constexpr size_t kFar = 12, kNear = 8, kNext = 4;
         const size_t size = order_.size();
         const auto hash_at = [&](size_t i) { return rows[order_[i]].hash; };
-        size_t first = 0, end = 0;  // the group of equal scores of the document at hand
+        const size_t hits_before = hit_rank.size();
+        auto group = groups_.begin();  // the first one that ends below the document at hand
         for (size_t i = 0; i < size; ++i) {
             if (size - i > kFar) {
                 index_.fetch_slot(query, hash_at(i + kFar));
@@ -214,14 +231,15 @@ class ListJoiner {
             const Row& row = rows[order_[i]];
             const int32_t item = index_.find(query, row.document, row.hash);
             if (item >= 0) {
-                if (i >= end) {
-                    for (first = i; has_ties && first > end && rows[order_[first - 1]].key == row.key;) --first;
-                    for (end = i + 1; has_ties && end < size && rows[order_[end]].key == row.key;) ++end;
+                while (group != groups_.end() && group->second <= i) ++group;
+                // A group of which the depth leaves one document is none.
+                if (group != groups_.end() && group->first <= i && group->first + 1 < size) {
+                    tied_hit.push_back(static_cast<int32_t>(hit_rank.size() - hits_before));
+                    tied_first.push_back(static_cast<int32_t>(group->first + 1));
+                    tied_last.push_back(static_cast<int32_t>(std::min(group->second, size)));
                 }
                 hit_rank.push_back(static_cast<int32_t>(i + 1));
                 hit_item.push_back(item);
-                hit_first.push_back(static_cast<int32_t>(first + 1));
-                hit_last.push_back(static_cast<int32_t>(end));
             }
             if (options_.want_scores) scores.push_back(options_.score_as_used(row.score));
             if (options_.want_rows) ranked.push_back(row.where);
@@ -233,6 +251,7 @@ class ListJoiner {
     std::vector<uint32_t> order_;
     std::vector<uint32_t> seen_;
     std::vector<uint32_t> by_score_;
+    std::vector<std::pair<size_t, size_t>> groups_;  // of several documents with equal scores: first, and one past the last
     std::pair<int64_t, int64_t> repeat_;  // the first repeated document of the list, and the place of its first occurrence
 };
 
@@ -261,7 +280,8 @@ class ListJoin {
             joiner.rows.clear();
             joiner.unreported += read(list, joiner);
             const int64_t query = queries[list];
-            const Place place{joiner.hit_rank.size(), joiner.scores.size(), joiner.ranked.size(), static_cast<uint32_t>(worker), 0};
+            const Place place{joiner.hit_rank.size(), joiner.tied_hit.size(), joiner.scores.size(), joiner.ranked.size(),
+                              static_cast<uint32_t>(worker), 0, 0};
             ListFacts* const facts = options_.want_facts ? &result_.facts[first + list] : nullptr;
             const int64_t retrieved = joiner.join(query, query_ids[list], facts);
             if (query >= 0) {
@@ -270,6 +290,7 @@ class ListJoin {
                 result_.retrieved[q] = retrieved;
                 places_[q] = place;
                 places_[q].hit_count = static_cast<uint32_t>(joiner.hit_rank.size() - place.hits);
+                places_[q].tied_count = static_cast<uint32_t>(joiner.tied_hit.size() - place.ties);
             }
             // Threads that counted every short list would wait for each other.
             if (joiner.unreported >= kReported) progress_.add(std::exchange(joiner.unreported, 0));
@@ -305,9 +326,6 @@ class ListJoin {
         result_.faults = log.reported();
         reserve_room(result_.hit_rank, hit_count);
         reserve_room(result_.hit_item, hit_count);
-        const bool has_ties = result_.tied_count > 0;
-        if (has_ties) reserve_room(result_.hit_first, hit_count);
-        if (has_ties) reserve_room(result_.hit_last, hit_count);
         reserve_room(result_.scores, score_count);
         reserve_room(result_.rows, row_count);
         reserve_room(result_.hit_offsets, places_.size() + 1);
@@ -323,8 +341,11 @@ class ListJoin {
             const size_t retrieved = static_cast<size_t>(result_.retrieved[query]);
             copy(result_.hit_rank, joiner.hit_rank, place.hits, place.hit_count);
             copy(result_.hit_item, joiner.hit_item, place.hits, place.hit_count);
-            if (has_ties) copy(result_.hit_first, joiner.hit_first, place.hits, place.hit_count);
-            if (has_ties) copy(result_.hit_last, joiner.hit_last, place.hits, place.hit_count);
+            copy(result_.tied_first, joiner.tied_first, place.ties, place.tied_count);
+            copy(result_.tied_last, joiner.tied_last, place.ties, place.tied_count);
+            for (size_t tie = place.ties; tie < place.ties + place.tied_count; ++tie) {
+                result_.tied_hit.push_back(result_.hit_offsets.back() + joiner.tied_hit[tie]);
+            }
             copy(result_.scores, joiner.scores, place.scores, retrieved);
             copy(result_.rows, joiner.ranked, place.rows, retrieved);
             result_.hit_offsets.push_back(static_cast<int64_t>(result_.hit_rank.size()));
@@ -338,8 +359,8 @@ class ListJoin {
 
     /// The start of a query's hits, scores and rows among those of a joiner.
     struct Place {
-        size_t hits, scores, rows;
-        uint32_t worker, hit_count;
+        size_t hits, ties, scores, rows;
+        uint32_t worker, hit_count, tied_count;
     };
 
     const JoinOptions options_;

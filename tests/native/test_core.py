@@ -515,19 +515,21 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
             inexact += len(alike) > 1 == len(set(alike)) and abs(alike[0]) >= 2**53
     by_score = options["order"] == 0
     scores = [score for rows in found.values() for _, _, score in rows]
-    alike = {
-        query: [[at for at, row in enumerate(rows, 1) if row[2] == rows[rank - 1][2]] for rank, _ in hits[query]]
+    groups = [
+        [at for at, row in enumerate(rows, 1) if row[2] == rows[rank - 1][2]] if by_score else [rank]
         for query, rows in found.items()
-        if by_score and tied
-    }
+        for rank, _ in hits[query]
+    ]
+    in_ties = [(hit, group[0], group[-1]) for hit, group in enumerate(groups) if len(group) > 1]
     return {
         "answered": [query in lists for query in found],
         "retrieved": [len(rows) for rows in found.values()],
         "hit_offsets": list(itertools.accumulate(map(len, hits.values()), initial=0)),
         "hit_rank": [rank for pairs in hits.values() for rank, _ in pairs],
         "hit_item": [item for pairs in hits.values() for _, item in pairs],
-        "hit_first": [group[0] for groups in alike.values() for group in groups],
-        "hit_last": [group[-1] for groups in alike.values() for group in groups],
+        "tied_hit": [hit for hit, _, _ in in_ties],
+        "tied_first": [first for _, first, _ in in_ties],
+        "tied_last": [last for _, _, last in in_ties],
         "scores": scores if options["want_scores"] else [],
         "rows": [],
         "extra_ids": sorted(set(lists) - set(judged)),
@@ -601,8 +603,9 @@ def test_result_types(core: Any) -> None:
         "hit_offsets": np.int64,
         "hit_rank": np.int32,
         "hit_item": np.int32,
-        "hit_first": np.int32,
-        "hit_last": np.int32,
+        "tied_hit": np.int64,
+        "tied_first": np.int32,
+        "tied_last": np.int32,
         "scores": np.float64,
         "rows": np.int64,
     }

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from functools import cached_property, partial
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -312,6 +313,13 @@ def join(
         return replace(graded, facts=replace(graded.facts, notes=notes))
 
 
+def _tie_bounds(joined: Joined) -> tuple[Ints, Ints]:
+    """Return the first and the last rank of each hit's group of equal scores."""
+    first, last = joined["hit_rank"].astype(np.int64), joined["hit_rank"].astype(np.int64)
+    first[joined["tied_hit"]], last[joined["tied_hit"]] = joined["tied_first"], joined["tied_last"]
+    return first, last
+
+
 def _join_blocks(
     judged: Judged,
     policy: Policy,
@@ -356,9 +364,9 @@ def _join_blocks(
         raise empty_run(source)
     (run, joined), is_whole, came = last, len(kept) == 1, np.concatenate(order)
 
-    def together(column: str, counts: Ints) -> Any:
+    def together(column: Callable[[Joined], Any], counts: Ints) -> Any:
         """Return a column of all blocks in the order of the judged queries."""
-        values = np.concatenate([joined[column] for joined in kept])  # type: ignore[literal-required]
+        values = np.concatenate([column(joined) for joined in kept])
         if not values.size or np.all(came[1:] > came[:-1]):
             return values
         return values[gather(offsets_of(counts[came]), np.argsort(came))[1]]
@@ -370,20 +378,19 @@ def _join_blocks(
         return core.number_ids(data, start[first], length[first])[0]
 
     if not is_whole:
-        has_ties = any(each["hit_first"].size for each in kept)
-        for each in kept if has_ties else ():
-            if not each["hit_first"].size:
-                each["hit_first"] = each["hit_last"] = each["hit_rank"]
+        first, end = (together(lambda joined, bound=bound: _tie_bounds(joined)[bound], hits) for bound in (0, 1))
+        tied = np.flatnonzero(end > first)
         joined = {
             **kept[0],
             "answered": answered,
             "retrieved": retrieved,
             "hit_offsets": offsets_of(hits),
-            "hit_rank": together("hit_rank", hits),
-            "hit_item": together("hit_item", hits),
-            "hit_first": together("hit_first", hits) if has_ties else kept[0]["hit_first"],
-            "hit_last": together("hit_last", hits) if has_ties else kept[0]["hit_last"],
-            "scores": together("scores", retrieved),
+            "hit_rank": together(itemgetter("hit_rank"), hits),
+            "hit_item": together(itemgetter("hit_item"), hits),
+            "tied_hit": tied,
+            "tied_first": first[tied],
+            "tied_last": end[tied],
+            "scores": together(itemgetter("scores"), retrieved),
             "extra_ids": sorted(extra),
         }
         for count in ("list_count", "row_count", "duplicate_count", "rank_conflicts", "float32_ties", "tied_count"):
@@ -509,7 +516,8 @@ def _graded(
             notes = f"{source}: hardly any retrieved document is judged, but {alike}", *notes
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
-    first, last = joined["hit_first"], joined["hit_last"]
+    # Without ties the bounds stay empty.
+    first, last = _tie_bounds(joined) if joined["tied_hit"].size else (item[:0], item[:0])
     counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
         # negative=unjudged: these documents were judged but count as unjudged.

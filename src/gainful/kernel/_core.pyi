@@ -114,8 +114,9 @@ class Joined(TypedDict):
     hit_offsets: Ints  # hits of query i are hit_offsets[i] : hit_offsets[i + 1], by rank
     hit_rank: NDArray[np.int32]  # from 1
     hit_item: NDArray[np.int32]  # number of the judged item
-    hit_first: NDArray[np.int32]  # first and last rank of its group of equal scores; empty if no documents are tied
-    hit_last: NDArray[np.int32]
+    tied_hit: Ints  # hits whose score another document of the list has, with the first and last rank of their group
+    tied_first: NDArray[np.int32]
+    tied_last: NDArray[np.int32]
     scores: Floats  # of all retrieved documents in rank order if requested, else empty
     rows: Ints  # their places (offset of the line, or row) if requested, else empty
     extra_ids: list[bytes]  # queries of the run that are not in the index, in byte order

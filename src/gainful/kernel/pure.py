@@ -372,16 +372,20 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
         ]
         for rows, (first_item, numbers) in zip(answers, index._judged.values(), strict=True)
     ]
-    groups = [run.group_bounds(rows) if run.tied_count else [] for rows in answers]
-    bounds = [of_list[rank - 1] for of_list, found in zip(groups, hits, strict=True) if of_list for rank, _ in found]
+    groups = [
+        run.group_bounds(rows) if run.tied_count else [(rank + 1,) * 2 for rank in range(len(rows))] for rows in answers
+    ]
+    bounds = [of_list[rank - 1] for of_list, found in zip(groups, hits, strict=True) for rank, _ in found]
+    tied = [(at, first, last) for at, (first, last) in enumerate(bounds) if last > first]
     return {
         "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
         "retrieved": ints([len(rows) for rows in answers]),
         "hit_offsets": offsets_of([len(of_query) for of_query in hits]),
         "hit_rank": np.array([rank for of_query in hits for rank, _ in of_query], dtype=np.int32),
         "hit_item": np.array([item for of_query in hits for _, item in of_query], dtype=np.int32),
-        "hit_first": np.array([first for first, _ in bounds], dtype=np.int32),
-        "hit_last": np.array([last for _, last in bounds], dtype=np.int32),
+        "tied_hit": ints([at for at, _, _ in tied]),
+        "tied_first": np.array([first for _, first, _ in tied], dtype=np.int32),
+        "tied_last": np.array([last for _, _, last in tied], dtype=np.int32),
         "scores": floats([run.compared[row] for rows in answers for row in rows if options.want_scores]),
         "rows": ints([run.where[row] for rows in answers for row in rows if options.want_rows]),
         "extra_ids": sorted(lists.keys() - index._judged.keys()),
