@@ -221,7 +221,8 @@ class ListJoiner {
         const size_t size = order_.size();
         const auto hash_at = [&](size_t i) { return rows[order_[i]].hash; };
         const size_t hits_before = hit_rank.size();
-        auto group = groups_.begin();  // the first one that ends below the document at hand
+        auto group = groups_.begin();
+        size_t next_tied = groups_.empty() ? size : group->first;  // no document above it is tied
         for (size_t i = 0; i < size; ++i) {
             if (size - i > kFar) {
                 index_.fetch_slot(query, hash_at(i + kFar));
@@ -231,9 +232,12 @@ class ListJoiner {
             const Row& row = rows[order_[i]];
             const int32_t item = index_.find(query, row.document, row.hash);
             if (item >= 0) {
-                while (group != groups_.end() && group->second <= i) ++group;
+                if (i >= next_tied) {
+                    while (group != groups_.end() && group->second <= i) ++group;
+                    next_tied = group == groups_.end() ? size : group->first;
+                }
                 // A group of which the depth leaves one document is none.
-                if (group != groups_.end() && group->first <= i && group->first + 1 < size) {
+                if (i >= next_tied && next_tied + 1 < size) {
                     tied_hit.push_back(static_cast<int32_t>(hit_rank.size() - hits_before));
                     tied_first.push_back(static_cast<int32_t>(group->first + 1));
                     tied_last.push_back(static_cast<int32_t>(std::min(group->second, size)));

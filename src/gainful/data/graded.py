@@ -378,7 +378,8 @@ def _join_blocks(
         return core.number_ids(data, start[first], length[first])[0]
 
     if not is_whole:
-        first, end = (together(lambda joined, bound=bound: _tie_bounds(joined)[bound], hits) for bound in (0, 1))
+        first = together(lambda joined: _tie_bounds(joined)[0], hits)
+        end = together(lambda joined: _tie_bounds(joined)[1], hits)
         tied = np.flatnonzero(end > first)
         joined = {
             **kept[0],

@@ -372,9 +372,7 @@ def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex
         ]
         for rows, (first_item, numbers) in zip(answers, index._judged.values(), strict=True)
     ]
-    groups = [
-        run.group_bounds(rows) if run.tied_count else [(rank + 1,) * 2 for rank in range(len(rows))] for rows in answers
-    ]
+    groups = [run.group_bounds(rows) for rows in answers]
     bounds = [of_list[rank - 1] for of_list, found in zip(groups, hits, strict=True) for rank, _ in found]
     tied = [(at, first, last) for at, (first, last) in enumerate(bounds) if last > first]
     return {
