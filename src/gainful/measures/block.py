@@ -160,9 +160,14 @@ class Block(HasCache):
 
     def ties_of(self, row: Ints, rank: Ints) -> tuple[Ints, Ints]:
         """Return the first and the last rank of the group of equal scores of some hits."""
-        stride = self.width + 1
-        place = np.searchsorted(self.hits.row * stride + self.hits.rank, row * stride + rank)
-        return self.hit_ties[0][place], self.hit_ties[1][place]
+
+        def bounds() -> tuple[Ints, Ints, Ints]:
+            stride = self.width + 1
+            place = np.searchsorted(self.hits.row * stride + self.hits.rank, row * stride + rank)
+            return row, self.hit_ties[0][place], self.hit_ties[1][place]
+
+        # Measures share the arrays of relevant documents; the cache keeps them, so that their ids stay theirs.
+        return self.cached(("ties", id(row)), bounds)[1:]
 
     def with_ties(self, lists: GainLists) -> GainLists:
         """Return gain lists of hits, which know the ties of these if scores are means over them."""

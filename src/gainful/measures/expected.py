@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.data.lists import GainLists, TiedGainLists, sum_by
+from gainful.data.lists import GainLists, TiedGainLists, in_columns, sum_by
 from gainful.kernel.arrays import Floats, Ints
 
 _NAMES = (
@@ -137,14 +137,14 @@ def expected_cascade(lists: TiedGainLists, divisor: float, cutoff: int | None) -
     """
     groups = TieGroups.of_documents(lists.row, lists.first, lists.last)
     fails = 1.0 - lists.gain / divisor
-    ordinal = np.arange(lists.row.size) - np.searchsorted(groups.of, groups.of)
     passes = np.ones(groups.row.size)
     np.multiply.at(passes, groups.of, fails)
-    reaches = np.ones(groups.row.size)
-    for later in np.flatnonzero(groups.before > 0).tolist():  # groups of a row follow each other
-        reaches[later] = reaches[later - 1] * passes[later - 1]
-    scores = np.zeros(lists.size)
-    order = np.argsort(groups.size, kind="stable")
+    by_row, column = in_columns(groups.row, passes, lists.size)
+    reaches = np.where(column == 0, 1.0, np.cumprod(by_row, axis=1)[groups.row, np.maximum(column, 1) - 1])
+    is_single = (groups.size == 1) & (groups.first <= (cutoff or groups.first))
+    scores = sum_by(groups.row, np.where(is_single, reaches * (1.0 - passes) / groups.first, 0.0), lists.size)
+    several = np.flatnonzero(groups.size > 1)
+    order = several[np.argsort(groups.size[several], kind="stable")]
     while order.size:
         # Groups of similar size together, so that few cells are empty.
         widths = groups.size[order]
@@ -152,11 +152,10 @@ def expected_cascade(lists: TiedGainLists, divisor: float, cutoff: int | None) -
         order = order[some.size :]
         place = np.arange(int(groups.size[some].max()) + 1)
         means = np.ones((some.size, place.size))
-        number = np.full(groups.row.size, -1)
-        number[some] = np.arange(some.size)
+        begin = np.searchsorted(groups.of, some)
         for nth in range(int(groups.held[some].max())):
-            document = np.flatnonzero((ordinal == nth) & (number[groups.of] >= 0))
-            at = number[groups.of[document]]
+            at = np.flatnonzero(groups.held[some] > nth)
+            document = begin[at] + nth
             total = (groups.size[some] - groups.held[some])[at, None] + nth + 1
             share = np.minimum(place / total, 1.0)
             before = np.concatenate([np.ones((at.size, 1)), means[at, :-1]], axis=1)
