@@ -62,7 +62,7 @@ class Drawn(NamedTuple):
 Rule = Callable[[Drawn], bool]
 #: Spreads, queries and the measure.
 Cell = tuple[tuple[float, float], int, str]
-GATE = "the gate says so"
+GATE = "the gate's rule"
 RULES: dict[str, Rule] = {
     GATE: lambda drawn: drawn.change.clause is not None,
     "p <= .01, drop of M/4": lambda drawn: drawn.has_small_drop,
