@@ -137,9 +137,10 @@ def credited(document: str, spans: list[str], policy: dict[str, str]) -> tuple[s
     if policy["spans"] == "none":
         return parent_of(document, policy), ONE
     best, most = document, ZERO
-    for span in spans:  # of equal shares, the first span counts
+    # Of equal shares, the longest span counts.
+    for span in sorted(spans, key=lambda each: (len(positions(each)), each.encode())):
         share = divided(Fraction(len(positions(span) & positions(document))), len(positions(span))) or ZERO
-        if share > most and (policy["spans"] == "share" or share >= exact(policy["spans"])):
+        if share and share >= most and (policy["spans"] == "share" or share >= exact(policy["spans"])):
             best, most = span, Fraction(share)
     return best, most if most and policy["spans"] == "share" else ONE
 

@@ -124,8 +124,8 @@ class Policy:
         for choice in CHOICES:
             value = getattr(self, choice.field)
             object.__setattr__(self, choice.field, _read(choice, value))
-        if self.ties in BY_GRADE and (self.depth or self.order == "rank"):
-            other = "depth" if self.depth else "order=rank"
+        if self.ties in BY_GRADE and (self.depth or self.order == "rank" or self.spans == "share"):
+            other = "depth" if self.depth else "order=rank" if self.order == "rank" else "spans=share"
             hint = "a cutoff such as nDCG@10 counts all documents that are tied at it"
             raise UsageError(f"ties={self.ties} cannot be used with {other}", hint if self.depth else None)
 

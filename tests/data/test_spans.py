@@ -54,7 +54,7 @@ def naive(gold: dict[str, int], chunks: list[str], least: float, by_share: bool)
     grades: list[float] = []
     for chunk in chunks:
         shares = {span: len(positions(span) & positions(chunk)) / len(positions(span)) for span in gold}
-        best = max(shares, key=lambda span: shares[span])
+        best = max(shares, key=lambda span: (shares[span], len(positions(span)), span))
         if shares[best] == 0 or shares[best] < least:
             grades.append(0.0)
         elif best not in credited:
@@ -150,3 +150,24 @@ def test_what_follows_the_policy() -> None:
     with pytest.raises(UsageError, match=r"spans= cannot be used with sessions"):
         log = b'{"session": "s1", "topic": "q1", "queries": [{"results": ["a.pdf[0:5]"]}]}'
         gainful.evaluate_sessions(GOLD, log, ["sDCG@10"], policy={"spans": "share"})
+
+
+def test_the_order_of_the_input_does_not_matter() -> None:
+    """Of tied chunks of a span the largest share counts; of spans covered alike the longest one."""
+    for documents in (["a[0:50]", "a[0:100]"], ["a[0:100]", "a[0:50]"]):
+        run = {"q": dict.fromkeys(documents, 1.0)}
+        with pytest.warns(UserWarning, match="1 chunk dropped"):
+            assert scores({"q": {"a[0:100]": 2}}, run, "CG", spans="share") == {"q": 2.0}
+    for spans in ({"a[0:100]": 3, "a[10:20]": 1}, {"a[10:20]": 1, "a[0:100]": 3}):
+        assert scores({"q": spans}, {"q": ["a[0:100]"]}, "CG", spans="share") == {"q": 3.0}
+    with pytest.raises(UsageError, match="ties=best cannot be used with spans=share"):
+        Policy(ties="best", spans="share")
+
+
+def test_positions_may_be_whole_floats() -> None:
+    """A column of a frame with an empty cell elsewhere has floats; longer numbers are no positions."""
+    frame = pd.DataFrame({"query": ["q"], "doc": ["a"], "start": [0.0], "end": [100.0], "grade": [2]})
+    columns = {"qrels.document": "doc[start:end]"}
+    assert scores(frame, {"q": ["a[0:100]"]}, "CG", spans="1", columns=columns) == {"q": 2.0}
+    with pytest.raises(InputError, match="no id has positions"):
+        scores({"q": {"a[0:9]": 1}}, {"q": [f"a[0:{'9' * 5000}]"]}, "CG", spans="1")

@@ -228,3 +228,11 @@ def test_what_cannot_be_compared(options, message):
     with pytest.raises(gainful.GainfulError) as raised:
         gainful.diff_runs(**given)
     assert message in str(raised.value)
+
+
+def test_a_limit_that_is_met_exactly_is_not_exceeded() -> None:
+    """Three queries that each change a tenth: their mean is a tenth, but for rounding."""
+    old = {f"q{i}": [f"d{j}" for j in range(10)] for i in range(3)}
+    new = {query: [f"d{j}" for j in range(1, 11)] for query in old}
+    assert not gainful.diff_runs(old, new, fail_above=0.1).is_above
+    assert gainful.diff_runs(old, new, fail_above=0.09).is_above

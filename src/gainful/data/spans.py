@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.run import Run
 
-_SPAN = re.compile(rb"(.+)\[(\d+):(\d+)\]", re.DOTALL)
+_SPAN = re.compile(rb"(.+)\[(\d{1,18}):(\d{1,18})\]", re.DOTALL)
 _HINT = "a span's id is its document with two positions, such as doc12[120:480]; build it from three columns with {}"
 
 
 def credit_spans(run: Run, judged: Judged, least: float) -> tuple[Run, Floats]:
     """Return the run with judged spans in place of the chunks that cover them, and the share that each row covers.
 
-    A chunk counts for one span of its query: the one of which it covers the largest share (of equal shares, the one
-    judged first), if that share is above 0 and at least ``least``. Any other chunk stays as it is, with a share of 1.
+    A chunk counts for one span of its query: the one of which it covers the largest share (of equal shares, the longest
+    one), if that share is above 0 and at least ``least``. Any other chunk stays as it is, with a share of 1. Of chunks
+    of a span with equal scores, the largest share counts, so that the order of the input does not matter.
     """
     spans = judged.cached("spans", lambda: _judged_spans(judged))
     ids, number = core.number_ids(*run.document_spans)
@@ -34,14 +35,19 @@ def credit_spans(run: Run, judged: Judged, least: float) -> tuple[Run, Floats]:
     if ids and not any(chunks):
         raise _no_span(run.name, ids[0])
     documents, share = [ids[at] for at in number.tolist()], np.ones(len(run))
+    scores = run.score.tolist() if run.has_scores else range(len(run))
+    tied: dict[tuple[int, bytes, float], list[int]] = {}
     for row, (query, at) in enumerate(zip(run.query_of_rows.tolist(), number.tolist(), strict=True)):
         if chunk := chunks[at]:
             document, start, end = chunk
             of_document = spans.get((run.query_ids[query], document), ())
-            covers = [((min(end, z) - max(start, a)) / (z - a), each) for a, z, each in of_document]
-            best = max(covers, key=lambda cover: cover[0], default=(0.0, b""))
-            if best[0] > 0 and best[0] >= least:
-                share[row], documents[row] = best
+            covers = [((min(end, z) - max(start, a)) / (z - a), z - a, each) for a, z, each in of_document]
+            covered, _, best = max(covers, default=(0.0, 0, b""))
+            if covered > 0 and covered >= least:
+                share[row], documents[row] = covered, best
+                tied.setdefault((query, best, scores[row]), []).append(row)
+    for rows in tied.values():
+        share[rows] = share[rows].max()
     notes, lacking = run.notes, chunks.count(None)
     if lacking:
         shown = printable(ids[chunks.index(None)])

@@ -317,7 +317,7 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
         if judged.policy.ties == "expected" and measure.name not in AVERAGED_OVER_TIES:
             raise UsageError(
                 f"{measure}: no closed form for ties=expected",
-                f"ties=best and ties=worst bound any measure; expected has {', '.join(sorted(AVERAGED_OVER_TIES))}",
+                f"expected has {', '.join(sorted(AVERAGED_OVER_TIES))}; ties=best and ties=worst order ties by grade",
             )
         if judged.policy.ties in BY_GRADE and "documents" in measure.needed():
             raise UsageError(f"{measure}: needs documents in an order, which ties={judged.policy.ties} does not give")

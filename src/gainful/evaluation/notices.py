@@ -15,6 +15,7 @@ from gainful.evaluation.results import ScoredRun
 from gainful.frozen import replace
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
+from gainful.measures.expected import BOUNDED_BY_GRADE
 from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id, units
 from gainful.policy import BY_GRADE, Policy
 
@@ -136,7 +137,7 @@ def _of_ties(evaluation: ScoredRun) -> list[str]:
     ends, ranges = [replace(evaluation, raw=raw, ties=None) for raw in evaluation.tied], []
     for measure in evaluation.measures:
         low, high = sorted(f"{end.mean(measure):.4f}" for end in ends)
-        if measure.orders_by_mean and low != high:
+        if measure.name in BOUNDED_BY_GRADE and getattr(measure, "level", None) is None and low != high:
             ranges.append(f"{measure} between {low} and {high}")
     return [f"ties leave {some_of(ranges, 3)}"] if ranges else []
 
@@ -221,7 +222,8 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
             f"{count_of(facts.inexact_ties, 'document')} tied at scores of 2^53 or more, which 64-bit floats "
             f"cannot distinguish: their order is arbitrary (ties={policy.ties})"
         )
-    tied = facts.tied_count - facts.float32_ties
+    # Chunks of one document are tied with each other as well.
+    tied = 0 if policy.credits_chunks else facts.tied_count - facts.float32_ties
     if tied > _MOST * facts.ranked_count and policy.ties not in BY_GRADE:
         lines.append(
             f"{tied:,} of {facts.ranked_count:,} documents share their score with another in their list: their order "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -88,7 +89,11 @@ def value_at(value: Any, path: str) -> Any:
     is_key = isinstance(value, Mapping) and path in value
     if not is_key and (span := SPAN.fullmatch(path)):
         document, start, end = (value_at(value, part) for part in span.groups())
-        return None if document is None or start is None or end is None else f"{document}[{start}:{end}]"
+        if document is None or start is None or end is None:
+            return None
+        # Columns with an empty cell have whole numbers as floats.
+        start, end = (re.sub(r"\.0+$", "", str(position)) for position in (start, end))
+        return f"{document}[{start}:{end}]"
     first, _, rest = ("", "", "") if is_key else path.partition(".")
     name = first or path
     inside = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)

@@ -24,6 +24,9 @@ _NAMES = (
 )
 #: The measures that have a closed form.
 AVERAGED_OVER_TIES = frozenset(_NAMES.split())
+#: Measures whose scores lie between those with the lowest and with the highest grades of each group first.
+BOUNDED_BY_GRADE = AVERAGED_OVER_TIES - {"GMAP", "Judged", "Unjudged"}
+
 #: Measures that sum gains rank by rank, so that their arithmetic can be shown.
 EXPLAINED_OVER_TIES = frozenset(("CG", "DCG", "nCG", "nDCG", "NDCNG", "RBP"))
 

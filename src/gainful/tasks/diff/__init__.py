@@ -98,7 +98,8 @@ class RunDiff(Showable):
     def is_above(self) -> bool:
         """Whether a run changes a larger share of the first top k than ``fail_above``."""
         limit = 1.0 if self.asked.fail_above is None else self.asked.fail_above
-        return any(run.mean(run.first.share) > limit for run in self.runs)
+        # A mean of shares may exceed a limit that it equals by rounding.
+        return any(run.mean(run.first.share) > limit + 1e-12 for run in self.runs)
 
     def page(self, places: int = 4, most: int = 10) -> Page:
         """Return a sentence per run, summaries by run and segment, the ``most`` changed queries and their documents."""

@@ -92,7 +92,7 @@ def rank_biased_overlap(a: RankedLists, b: RankedLists, shared: tuple[Ints, Ints
     Corsi and Urbano, The treatment of ties in rank-biased overlap, SIGIR 2024, whose tool extrapolates ``indecision``
     differently if lengths differ; Webber, Moffat and Zobel, A similarity measure for indefinite rankings, TOIS 2010.
     """
-    most = depth_of(p)
+    most = min(depth_of(p), max(int(np.diff(each.offsets).max(initial=1)) for each in (a, b)))
     lengths = [np.minimum(np.diff(each.offsets), most) for each in (a, b)]
     short, long = np.minimum(*lengths), np.maximum(*lengths)
     offsets = offsets_of(long)
