@@ -12,6 +12,7 @@ from gainful.cli.inputs import CollectionOptions, GroupedQueries
 from gainful.cli.options import Floors, MeasureOptions, Output, Places, floors_from, measures_from, measures_of
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
+from gainful.evaluation.beside import Beside
 from gainful.frozen import dataclass, replace
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.notation import printable
@@ -62,6 +63,7 @@ class _Shown(Places):
     output=_EvalOutput,
     shown=_Shown,
     floor=Floors,
+    beside=Beside,
     of_queries=GroupedQueries,
     spark=_SparkOptions,
     reading=CollectionOptions,
@@ -73,6 +75,7 @@ def command(
     output: _EvalOutput,
     shown: _Shown,
     floor: Floors,
+    beside: Beside,
     of_queries: GroupedQueries,
     spark: _SparkOptions,
     reading: CollectionOptions,
@@ -111,7 +114,12 @@ def command(
             from gainful.evaluation.evaluate import evaluate_runs
 
             evaluations = evaluate_runs(
-                collection.judged, collection.runs, measures, queries=queries, threads=collection.threads
+                collection.judged,
+                collection.runs,
+                measures,
+                queries=queries,
+                beside=beside,
+                threads=collection.threads,
             )
     from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices

@@ -150,7 +150,7 @@ class GradedRun:
 
     @property
     def query_ids(self) -> tuple[bytes, ...]:
-        return self.judged.qrels.query_ids
+        return self.judged.query_ids
 
     @cached_property
     def list_offsets(self) -> Ints:
@@ -238,6 +238,12 @@ class GradedRun:
             is_old[before + was] = is_new[before + now] = True
             rows[before + now], rows[~is_new] = self.row[(before + was)[order]], self.row[~is_old]
         return replace(self, hit_rank=rank, hit_grade=grade, hit_item=item, row=rows)
+
+    def shuffled(self) -> GradedRun:
+        """Return the lists with all documents tied, so that scores are means over all orders."""
+        last = np.repeat(self.retrieved, np.diff(self.hit_offsets))
+        policy = replace(self.policy, ties="expected")
+        return replace(self, policy=policy, hit_first=np.ones_like(last), hit_last=last)
 
     def condensed(self) -> GradedRun:
         """Return the lists without unjudged documents, with ranks closed up."""

@@ -88,6 +88,10 @@ class Judged(HasCache):
             raise UsageError("policy: cannot be combined with prepared judgments, which have their own")
         return judgments
 
+    @property
+    def query_ids(self) -> tuple[bytes, ...]:
+        return self.qrels.query_ids
+
     def __getstate__(self) -> dict[str, object]:
         # The native index is rebuilt on demand, so that prepared judgments can be pickled.
         return {name: value for name, value in self.__dict__.items() if name != "index"}
@@ -119,7 +123,7 @@ class Judged(HasCache):
     @cached_property
     def _order(self) -> tuple[Ints, Ints]:
         """Items with a grade, best first within their queries, and the query of each."""
-        query = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
+        query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.item_offsets))
         order, counts = np.lexsort((-self.grade, query)), ~np.isnan(self.grade)
         # Items are sorted by query before and after, so the query column is the same in both orders.
         return (order, query) if counts.all() else (order[counts[order]], query[counts])
@@ -130,7 +134,7 @@ class Judged(HasCache):
         return self._best_first_of(chosen)
 
     def _best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
-        (order, row), queries = self._order, len(self.qrels.query_ids)
+        (order, row), queries = self._order, len(self.query_ids)
         if chosen is not None:
             order, row = order[chosen[order]], row[chosen[order]]
         offsets = offsets_of(np.bincount(row, minlength=queries))
@@ -154,7 +158,7 @@ class Judged(HasCache):
         def count() -> Ints:
             judged = self._listed[1]
             row = judged.row[is_relevant(judged.grade, rel, level)]
-            return np.bincount(row, minlength=len(self.qrels.query_ids))
+            return np.bincount(row, minlength=len(self.query_ids))
 
         return self.cached(("recall base", rel, level), count)
 
@@ -164,7 +168,7 @@ class Judged(HasCache):
         if ideal is None:
             if self.unlisted is not None:
                 self._require_all(is_relevant(_ZERO, rel, level) or Gain.of(gain).of_grades(_ZERO, self.scale) > 0)
-            judged, queries = self._listed[1], len(self.qrels.query_ids)
+            judged, queries = self._listed[1], len(self.query_ids)
             ideal = GainLists.of(judged, queries, gain, self.scale, rel, level).best_first()
             self._ideal_lists[gain, rel, level] = ideal
             if len(self._ideal_lists) > _MOST_IDEALS:

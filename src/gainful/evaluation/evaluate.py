@@ -18,8 +18,10 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import UsageError, for_asker, warns
+from gainful.evaluation.beside import KINDS, Beside
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import Sources
+from gainful.frozen import replace
 from gainful.io.columns import columns_by_side
 from gainful.io.sources import Text, fingerprint_of
 from gainful.kernel.arrays import Floats
@@ -52,6 +54,8 @@ class _Options(TypedDict, total=False):
     intents: ItemsLike | None
     queries: QueriesLike | None
     columns: Mapping[str, object] | None
+    bounds: bool
+    chance: bool
     threads: int | None
 
 
@@ -101,6 +105,8 @@ def evaluate(
             recognised. The prefix ``qrels.`` or ``run.`` limits a role: ``{"query": "visitor", "run.score": "stars"}``.
         id: The ID of a framework's document, as a path (``"metadata.chunk_id"``) or a function.
         as_given: Accept dicts that look swapped.
+        bounds, chance: Also compute the bounds of every score (unjudged documents may have any grade), or its expected
+            value if the documents of each list were in random order; ``result.beside("bounds", measure)`` has them.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
@@ -111,6 +117,7 @@ def evaluate(
     """
     options: dict[str, Any] = Policy.gathered({"policy": policy, "id": None, "as_given": False, **more})
     policy, identify, is_as_given = (options.pop(option) for option in ("policy", "id", "as_given"))
+    beside = Beside(**{name: options.pop(name) for name in KINDS if name in options})
     if options:
         raise unknown_option("evaluate", next(iter(options)))
     if identify is not None:
@@ -133,6 +140,7 @@ def evaluate(
         intents=intents,
         queries=queries,
         columns=columns,
+        beside=beside,
         threads=threads,
     )
     return found[key] if several is None else Evaluations(found)
@@ -222,6 +230,7 @@ def evaluate_runs(
     intents: ItemsLike | None = None,
     queries: QueriesLike | None = None,
     columns: Mapping[str, object] | None = None,
+    beside: Beside | None = None,
     threads: int | None = None,
 ) -> dict[str, Evaluation]:
     """Score several runs against the same judgments, which are prepared once, in parallel.
@@ -253,6 +262,8 @@ def evaluate_runs(
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
         sources = Sources(judged, opened[name].again(), judged.qrels.content, content)
         found = evaluate_graded(graded, wanted, sources)
+        if beside is not None:
+            found = replace(found, besides=beside.values(graded, found))
         return found if about is None else found.chosen(about)
 
     return join_each(judged, opened, scored, needed, threads=threads)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
+from gainful.evaluation.beside import KINDS
 from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.measures.names_trec_eval import trec_eval_name
@@ -90,7 +91,7 @@ class Report(Showable):
         table = Table((*labels, *self._values()), RowsOnDemand(aggregate_row + 1, self._rows), marked=frozenset(marked))
         return Page(
             "eval",
-            (table, *self._segments(), *self.further),
+            (table, *self._segments(), *self._beside(), *self.further),
             (*self._legend(bool(best)), *self.further_notes, *self.signatures),
             self._header(),
             notes_for_machines=self.further_notes,
@@ -164,6 +165,23 @@ class Report(Showable):
         group = Column(f"{self.by} (group)" if self.by in taken else self.by)
         yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
+    def _beside(self) -> Iterator[Table]:
+        """Yield a table of further values for each kind and each list of their names."""
+        for name in self.evaluations[0].besides:
+            kind = KINDS[name]
+            tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
+            for measure in self.measures:
+                for evaluation in self.evaluations:
+                    parts = evaluation.beside(name, measure)
+                    score = self._aggregates[measure][evaluation.run]
+                    row = (evaluation.run, str(measure), score, *parts.values())
+                    tables.setdefault(tuple(parts), []).append(row)
+            notes = [f"{measure}: {why}" for measure in self.measures if (why := kind.note(measure)) is not None]
+            tables.pop((), None)
+            for parts_names, rows in tables.items():
+                columns = [Column(part, "number", self.places) for part in ("score", *parts_names)]
+                yield Table((Column("run"), Column("measure"), *columns), rows, kind.title, tuple(notes))
+
     def _legend(self, has_best: bool) -> Iterator[str]:
         notes = ["* best in column"] if has_best else []
         if self.baseline is not None:
@@ -200,14 +218,19 @@ class Report(Showable):
                 values = self._aggregates[measure]
                 reference = None if baseline is None or evaluation is baseline else values[baseline.run]
                 number, difference = _with_difference(values[evaluation.run], reference, measure)
-                yield ScoreLine(evaluation.run, None, str(measure), _trec_name(measure), number, None, difference)
+                beside = {kind: _only(kind, evaluation.beside(kind, measure)) for kind in evaluation.besides}
+                yield ScoreLine(
+                    evaluation.run, None, str(measure), _trec_name(measure), number, None, difference, beside
+                )
 
     def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[ScoreLine]:
         references = {} if baseline is None or evaluation is baseline else baseline.by_query(measure)
         text, name = str(measure), _trec_name(measure)
+        besides = {kind: evaluation.beside_by_query(kind, measure) for kind in evaluation.besides}
         for query, value, status in evaluation.scores(measure):
             number, difference = _with_difference(value, references.get(query), measure)
-            yield ScoreLine(evaluation.run, query, text, name, number, status, difference)
+            beside = {kind: _only(kind, of_queries.get(query, {})) for kind, of_queries in besides.items()}
+            yield ScoreLine(evaluation.run, query, text, name, number, status, difference, beside)
 
     def _best(self) -> dict[Measure, float]:
         """Return the best aggregate per measure, if several runs are shown and the measure has a direction."""
@@ -257,6 +280,11 @@ def _check(report: Report) -> None:
             raise UsageError(f"report: runs have different judged queries: {one}, and other {two}")
     if report.baseline is not None and report.baseline not in names:
         raise no_such_run(report.baseline, names, "baseline")
+
+
+def _only(kind: str, parts: dict[str, Any]) -> Any:
+    """Return the value itself if it is the only one of its kind."""
+    return parts.get(kind, parts or None)
 
 
 def _trec_name(measure: Measure) -> str:

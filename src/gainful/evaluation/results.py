@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gainful.data.lists import ItemLists
     from gainful.data.queries import Queries
     from gainful.data.run import RunLike
+    from gainful.evaluation.beside import Parts
     from gainful.render.cells import FrameColumn
 
 
@@ -91,6 +92,7 @@ class ScoredRun(Framed):
     lists: ItemLists | None = None  # the lists' items, if measures need them
     session_gap: float | None = None  # sessions only: idle seconds that ended sessions of a log
     ties: Callable[[], Floats | None] | None = None  # computes ``tied``; dropped by pickling
+    besides: Mapping[str, Mapping[str, Parts]] = field(default_factory=dict)  # further values by kind and measure
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -171,6 +173,22 @@ class ScoredRun(Framed):
             status = "missing" if not answered else "undefined" if bad else None
             yield Score(query, None if math.isnan(value) else value, status)
 
+    def beside(self, kind: str, measure: str | Measure) -> dict[str, float]:
+        """Return further values of the aggregate, such as ``beside("bounds", "nDCG@10")["lowest"]``.
+
+        ``evaluate`` computes them on request: ``evaluate(qrels, run, bounds=True)``. A measure without any has ``{}``.
+        """
+        measure = self._measure(measure)
+        parts = self.besides.get(kind, {}).get(str(measure), {})
+        return {name: aggregated(*self._weighted(values), measure) for name, values in parts.items()}
+
+    def beside_by_query(self, kind: str, measure: str | Measure) -> dict[str, dict[str, float | None]]:
+        """Return further values of each query; None if the policy leaves it out of the mean."""
+        parts = self.besides.get(kind, {}).get(str(self._measure(measure)), {})
+        rows = zip(*(values.tolist() for values in parts.values()), strict=True)
+        of_queries = ({n: None if math.isnan(v) else v for n, v in zip(parts, row, strict=True)} for row in rows)
+        return dict(zip(self.queries, of_queries, strict=False))
+
     def signature(self, measure: str | Measure | None = None) -> Signature:
         """Return the signature: one line with all conventions behind these numbers."""
         return Signature(
@@ -206,6 +224,7 @@ class ScoredRun(Framed):
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
             ties=None if self.ties is None else lambda: None if self.tied is None else self.tied[:, :, places],
+            besides=_each_part(self.besides, lambda values: values[places]),
             answered=self.answered[places],
             lists=None if self.lists is None else self.lists.at(places),
         )
@@ -283,16 +302,21 @@ class ScoredRun(Framed):
 
     def counted(self, measure: str | Measure) -> tuple[Floats, Floats | None]:
         """Return the values that count, and their weights."""
-        settled = self.settled_scores(self._measure(measure))
-        counts = ~np.isnan(settled)
+        return self._weighted(self.settled_scores(self._measure(measure)))
+
+    def _weighted(self, values: Floats) -> tuple[Floats, Floats | None]:
+        counts = ~np.isnan(values)
         if counts.all():
-            return settled, self.weights
-        return settled[counts], None if self.weights is None else self.weights[counts]
+            return values, self.weights
+        return values[counts], None if self.weights is None else self.weights[counts]
 
     def settled_scores(self, measure: Measure) -> Floats:
         """Return values under the policy, NaN if the query is left out."""
-        raw, policy = self.raw[self._position[measure]], self.policy
-        return settled(raw, self.answered, measure, policy.missing, policy.undefined)
+        return self.settled(measure, self.raw[self._position[measure]])
+
+    def settled(self, measure: Measure, raw: Floats) -> Floats:
+        """Return the values of other raw scores under the policy."""
+        return settled(raw, self.answered, measure, self.policy.missing, self.policy.undefined)
 
     def _refuse(self) -> None:
         extra, turns, unanswered = (
@@ -381,10 +405,30 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
         ties=None if one.ties is other.ties is None else tied,
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
+        besides={
+            kind: {
+                of: {
+                    name: np.concatenate((values, other.besides[kind][of][name]))[order]
+                    for name, values in parts.items()
+                }
+                for of, parts in measures.items()
+            }
+            for kind, measures in one.besides.items()
+        },
         sources=None,
         lists=None,
         factors=factors_together([(len(each.query_ids), each.factors) for each in (one, other)], order),
     )
+
+
+def _each_part(
+    besides: Mapping[str, Mapping[str, Parts]], change: Callable[[Floats], Floats]
+) -> dict[str, dict[str, Parts]]:
+    """Change the values of every part."""
+    return {
+        kind: {of: {name: change(each) for name, each in parts.items()} for of, parts in measures.items()}
+        for kind, measures in besides.items()
+    }
 
 
 def _digest(query_ids: Sequence[bytes]) -> str:

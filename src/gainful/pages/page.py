@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from gainful.frozen import dataclass, field, fields, is_dataclass, replace
@@ -124,7 +125,7 @@ def _at(path: Sequence[str], record: Any) -> Any:
 
 class ScoreLine(NamedTuple):
     """A score for machines. ``query`` is None for aggregates; ``difference`` is from the baseline, if any;
-    ``trec_name`` is trec_eval's name of the measure."""
+    ``trec_name`` is trec_eval's name of the measure; ``beside`` has further values by kind, then by name."""
 
     run: str
     query: str | None
@@ -133,6 +134,7 @@ class ScoreLine(NamedTuple):
     value: Cell
     status: str | None = None
     difference: Cell = None
+    beside: Mapping[str, Any] = MappingProxyType({})
 
 
 class Heading(str):

@@ -327,13 +327,15 @@ def _score_objects(scores: Iterable[ScoreLine], unit: str) -> Iterator[str]:
     from json import dumps
 
     encoded = cache(dumps)
-    for run, query, measure, _, value, status, difference in scores:
+    for run, query, measure, _, value, status, difference, beside in scores:
         line = f'{{"run": {encoded(run)}, "{unit}": {dumps(query)}, "measure": {encoded(measure)}, "value": '
         line += float.__repr__(value) if isinstance(value, float) and math.isfinite(value) else dumps(value)
         if status is not None:
             line += f', "status": {encoded(status)}'
         if difference is not None:
             line += f', "difference": {dumps(difference)}'
+        if beside:
+            line += f", {dumps(beside)[1:-1]}"
         yield line + "}\n"
 
 

@@ -1,0 +1,89 @@
+"""Lists with unjudged documents, and what they would be if these were judged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.data.graded import GradedRun
+from gainful.data.judged import Judged
+from gainful.data.lists import gather
+from gainful.frozen import replace
+from gainful.kernel.arrays import Floats, Ints, offsets_of
+
+
+def unjudged_ranks(graded: GradedRun) -> tuple[Ints, Ints]:
+    """Return query and rank of every retrieved document without a judgment, by query, then by rank."""
+    is_judged = np.zeros(int(graded.list_offsets[-1]), bool)
+    is_judged[graded.hit_place] = True
+    place = np.flatnonzero(~is_judged)
+    query = np.repeat(np.arange(graded.retrieved.size), graded.retrieved)[place]
+    return query, place - graded.list_offsets[query] + 1
+
+
+class _Completed(Judged):
+    """The judgments of some queries, with more documents; items are numbered by query, added ones last."""
+
+    def __init__(self, judged: Judged, queries: Ints, row: Ints, grade: Floats) -> None:
+        judged._require_all()
+        self.qrels, self.policy, self.scale, self.unlisted = judged.qrels, judged.policy, judged.scale, None
+        self._names = tuple(judged.query_ids[i] for i in queries.tolist())
+        self._ideal_lists, self._cache = {}, {}
+        old_row, old_item = gather(judged.item_offsets, queries)
+        order = np.argsort(np.concatenate([old_row, row]), kind="stable")
+        self.item_offsets = offsets_of(np.bincount(old_row, minlength=queries.size)) + offsets_of(
+            np.bincount(row, minlength=queries.size)
+        )
+        self.grade = np.concatenate([judged.grade[old_item], grade])[order]
+        #: The number of each added item.
+        self.added = np.empty(order.size, np.int64)
+        self.added[order] = np.arange(order.size)
+        self.added = self.added[old_row.size :]
+
+    @property
+    def query_ids(self) -> tuple[bytes, ...]:
+        return self._names
+
+
+def completed(graded: GradedRun, queries: Ints, row: Ints, rank: Ints, grade: Floats) -> GradedRun:
+    """Return the lists of some queries, which may repeat, after unjudged documents were given grades.
+
+    Document i belongs to list ``row[i]``, a position in ``queries``, and is at ``rank[i]``, or not retrieved (0).
+    Measures of grades, ranks and scores can be computed; ties, documents and sub-topics are dropped.
+
+    >>> from gainful import Policy, Qrels
+    >>> from gainful.data.graded import join
+    >>> from gainful.measures.block import raw_scores
+    >>> from gainful.measures.catalog import parse
+    >>> qrels = Qrels.from_dict({"q": {"a": 1}})
+    >>> graded = join(Judged(qrels, Policy()), {"q": ["x", "a"]}, Policy())
+    >>> twice = completed(graded, np.array([0, 0]), np.array([1]), np.array([1]), np.array([1.0]))
+    >>> raw_scores(twice, [parse("RR"), parse("AP")]).tolist()
+    [[0.5, 1.0], [0.5, 1.0]]
+    """
+    order = np.lexsort((rank, row))
+    row, rank, grade = row[order], rank[order], grade[order]
+    judged = _Completed(graded.judged, queries, row, grade)
+    hit_row, hit = gather(graded.hit_offsets, queries)
+    item = graded.hit_item[hit] - graded.judged.item_offsets[queries][hit_row] + judged.item_offsets[hit_row]
+    placed = rank > 0
+    rows = np.concatenate([hit_row, row[placed]])
+    ranks = np.concatenate([graded.hit_rank[hit], rank[placed]])
+    order = np.lexsort((ranks, rows))
+    place = gather(graded.list_offsets, queries)[1] if graded.score.size else np.zeros(0, np.int64)
+    none = np.zeros(0, np.int64)
+    return replace(
+        graded,
+        judged=judged,
+        answered=graded.answered[queries],
+        retrieved=graded.retrieved[queries],
+        hit_offsets=offsets_of(np.bincount(rows, minlength=queries.size)),
+        hit_rank=ranks[order],
+        hit_grade=np.concatenate([graded.hit_grade[hit], grade[placed]])[order],
+        hit_item=np.concatenate([item, judged.added[placed]])[order],
+        hit_first=none,
+        hit_last=none,
+        score=graded.score[place],
+        row=none,
+        pooled=None,
+        run=None,
+    )
