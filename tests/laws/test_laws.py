@@ -259,6 +259,39 @@ def test_the_excuse_from_the_bounds() -> None:
     assert parse("nDCG(discount=jarvelin2000, base=10)").score([1, 2]) > 1
 
 
+def test_bounds_of_holes() -> None:
+    """A score lies within its bounds, whatever the grades of unjudged documents turn out to be."""
+    rng, lists = random.Random(9), queries(9)
+    qrels = {f"q{i}": judged for i, (judged, _) in enumerate(lists)} | {"other": {"d": 3}}
+    run = {
+        f"q{i}": {document: 1 - place / 1000 for place, document in enumerate(ranking)}
+        for i, (_, ranking) in enumerate([*lists, ({}, ["d"])])
+    }
+    run["other"] = run.pop(f"q{len(lists)}")
+    graded = {
+        query: judged | {each: rng.choice([0, 1, 2, 3]) for each in run[query] if each not in judged}
+        for query, judged in qrels.items()
+    }
+    measures = [
+        each
+        for each in ALL
+        if each.aggregate != "whole" and not each.tables and getattr(each, "unjudged", None) != "condensed"
+    ]
+    tables: dict[str, Any] = {"policy": POLICY, "items": ITEMS, "training": TRAINING}
+    bounded = evaluate(qrels, run, measures, bounds=True, **tables)
+    scores = [(each, each.by_query) for each in (bounded, evaluate(graded, run, measures, **tables))]
+    outside = [
+        (str(measure), query, bounds, value)
+        for measure in measures
+        for query, bounds in bounded.beside_by_query("bounds", measure).items()
+        for _, by_query in scores
+        if (value := by_query(measure)[query]) is not None
+        and bounds["lowest"] is not None
+        and not bounds["lowest"] - 1e-12 <= value <= bounds["highest"] + 1e-12
+    ]
+    assert outside == [], BROKEN_LAW
+
+
 #: Measures whose best list scores the upper bound, with the cut-offs below which it cannot.
 REACHES_BEST = {
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "binG", "nERR", "Rprec", "Success", "SetP", "SetR", "SetF", "SetAP"),

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gainful import UsageError, evaluate, parse
-from gainful.measures.catalog import MEASURES
 from gainful.measures.holes import has_exact_bounds
 
 GRADES = (0, 1, 2, 3)
@@ -93,26 +92,6 @@ def test_judging_more_never_widens() -> None:
         for query in qrels:
             assert wide[query]["lowest"] <= narrow[query]["lowest"] + 1e-12, (measure, query)
             assert narrow[query]["highest"] <= wide[query]["highest"] + 1e-12, (measure, query)
-
-
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
-def test_every_bounded_measure_of_the_catalogue_has_bounds_around_its_score() -> None:
-    qrels, run = collection(random.Random(7), 40)
-    run["unanswered"], qrels["unanswered"] = [], {"d": 1}
-    for name, kind in MEASURES.items():
-        if kind.unit != "query" or kind.aggregate == "whole" or kind.tables:
-            continue
-        measure = kind() @ 3 if kind.needs_at and kind.at == "cutoff" else kind() if not kind.needs_at else None
-        if measure is None:
-            continue
-        scored = evaluate(qrels, run, [measure], bounds=True, undefined="skip")
-        values = scored.by_query(measure)
-        for query, bounds in scored.beside_by_query("bounds", measure).items():
-            value = values[query]
-            if value is None:
-                assert bounds == {"lowest": None, "highest": None}
-            else:
-                assert bounds["lowest"] <= value <= bounds["highest"], (name, query)
 
 
 def test_an_unjudged_document_can_lower_ndcg() -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.frozen import dataclass
 from gainful.question import setting
 
 if TYPE_CHECKING:
     from gainful.data.graded import GradedRun
-    from gainful.evaluation.results import ScoredRun
-    from gainful.kernel.arrays import Floats
+    from gainful.evaluation.results import Parts, ScoredRun
     from gainful.measures.base import Measure
-
-#: Values of every query by name, such as "lowest" and "highest"; NaN where the policy leaves the query out.
-Parts: TypeAlias = "Mapping[str, Floats]"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from gainful.data.lists import ItemLists
     from gainful.data.queries import Queries
     from gainful.data.run import RunLike
-    from gainful.evaluation.beside import Parts
     from gainful.render.cells import FrameColumn
 
 
@@ -60,6 +59,9 @@ _OTHERWISE = "scores them 0, skip leaves them out"
 QUERIES = "queries"
 
 _Scored = TypeVar("_Scored", bound="ScoredRun")
+
+#: Further values by name, such as "lowest" and "highest": one per query, NaN where the policy leaves the query out.
+Parts: TypeAlias = Mapping[str, Floats]
 
 
 class Score(NamedTuple):
@@ -292,6 +294,8 @@ class ScoredRun(Framed):
             is_whole = measure.aggregate == "sum" and all(value is None or value.is_integer() for value in values)
             whole = [None if value is None else int(value) for value in values] if is_whole else values
             columns[str(measure)] = FrameColumn(int if is_whole else float, whole)
+            for parts in (of_measures.get(str(measure), {}) for of_measures in self.besides.values()):
+                columns |= {f"{measure} {name}": FrameColumn(float, each.tolist()) for name, each in parts.items()}
         return columns
 
     def _measure(self, measure: str | Measure) -> Measure:
