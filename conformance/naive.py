@@ -479,7 +479,7 @@ def f_measure(precision: Fraction, recall: Fraction, beta: Fraction) -> Fraction
     return (1 + beta**2) * precision * recall / below if below else ZERO
 
 
-@measures("P", "R", "F", "RelP", "Success", "RR", "AP", "GMAP", "NumRelRet")
+@measures("P", "R", "F", "RelP", "Success", "Complete", "RR", "AP", "GMAP", "NumRelRet")
 def by_ranks(view: View, spec: Spec) -> Number | None:
     ranks, base, k = relevant_ranks(view, spec), recall_base(view, spec), spec.k or 1
     precisions = [Fraction(found, rank) for found, rank in enumerate(ranks, start=1)]
@@ -489,6 +489,8 @@ def by_ranks(view: View, spec: Spec) -> Number | None:
         return shares.get(spec.name, Fraction(len(ranks)))
     if not base:
         return None
+    if spec.name == "Complete":
+        return ONE if len(ranks) == base else ZERO
     if spec.name == "F":
         return f_measure(Fraction(len(ranks), k), Fraction(len(ranks), base), spec.number("beta", 1))
     if spec.name == "RelP":
@@ -811,7 +813,7 @@ def novelty(view: View, spec: Spec) -> Number | None:
     return divided(found, total([highest * (1 - alpha) ** place for place in range(spec.k or 0)]))
 
 
-@measures("P-IA", "AP-IA", "StRecall")
+@measures("P-IA", "AP-IA", "StRecall", "StComplete")
 def intent_aware(view: View, spec: Spec) -> Number | None:
     known = intents(view, spec, "linear" if spec.word("of") == "global gain" else "binary")
     subtopics = {s for of in known.values() for s in of}
@@ -824,8 +826,11 @@ def intent_aware(view: View, spec: Spec) -> Number | None:
             "P-IA": Fraction(len(ranks), spec.k or 1),
             "AP-IA": precisions / len(relevant),
             "StRecall": Fraction(int(bool(ranks))),
+            "StComplete": Fraction(int(bool(ranks))),
         }
-        values.append(by_name[spec.name] * (1 if spec.name == "StRecall" else weight_of(view, subtopic, known)))
+        values.append(by_name[spec.name] * (1 if spec.name.startswith("St") else weight_of(view, subtopic, known)))
+    if spec.name == "StComplete":
+        return min(values, default=None)
     return divided(sum(values, ZERO), len(subtopics))
 
 

@@ -297,7 +297,7 @@ REACHES_BEST = {
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "binG", "nERR", "Rprec", "Success", "SetP", "SetR", "SetF", "SetAP"),
     *("SetRelP", "AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref", "NormRecall", "NormPrecision"),
     *("SlidingRatio", "Satisfaction", "VanRijsbergenE", "Fallout", "gR", "muAP", "NDCNG", "Q", "O", "P-measure"),
-    *("P+", "GAP"),
+    *("P+", "GAP", "Complete"),
 }
 
 
@@ -323,7 +323,7 @@ def test_perfect(names: tuple[str, ...]) -> None:
             continue  # defined values are tested below
         for rival in others:
             assert math.isnan(found[rival]) or sign * found[rival] <= sign * top + 1e-12, (str(measure), rival)
-        divides_by_all = measure.name in ("R", "AP", "GMAP", "gR", "GAP")
+        divides_by_all = measure.name in ("R", "AP", "GMAP", "gR", "GAP", "Complete")
         cut = divides_by_all and measure.rank_cutoff is not None and measure.rank_cutoff < base
         cut |= measure.name == "VanRijsbergenE" and measure.rank_cutoff not in (None, base)
         cut |= getattr(measure, "levels", "") == "all"  # another query has higher levels

@@ -31,6 +31,7 @@ MEASURES = [
         "Rprec",
     ),
     *("RprecMult@2", "RelP@3", "Success", "Success@2", "Success(rel=2)@3", "SetP", "SetR", "SetF", "SetAP", "SetRelP"),
+    *("Complete", "Complete@2", "Complete(level=2)@1"),
     *(
         "AP",
         "AP@3",

@@ -489,6 +489,31 @@ class StRecall(_Counted):
         return self._recall(block)
 
 
+class StComplete(_Counted):
+    """Sub-topic completeness: whether the first k documents cover every sub-topic, by any of its documents.
+
+    Formula:
+        StComplete@k = 1 if each sub-topic has a relevant document in the top k, else 0
+
+    Reference:
+        Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003 (sub-topic recall of 1)
+
+    Example:
+        Sub-topic 3 is covered at rank 4.
+
+        >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> run, policy = {"q": ["b", "x", "a", "c"]}, gainful.Policy(subtopics=True)
+        >>> gainful.evaluate(qrels, run, ["StComplete@3", "StComplete@4"], policy=policy)
+        <Evaluation of <dict>, 1 query: StComplete@3: 0.0000, StComplete@4: 1.0000>
+    """
+
+    name = "StComplete"
+    tables = frozenset()
+
+    def compute(self, block: Block) -> Floats:
+        return np.floor(self._recall(block))
+
+
 class _GlobalGain(_Diverse):
     """A measure of global gain: the mean gain of a document over sub-topics."""
 

@@ -19,8 +19,8 @@ from gainful.data.lists import GainLists, TiedGainLists, in_columns, sum_by
 from gainful.kernel.arrays import Floats, Ints
 
 _NAMES = (
-    "CG DCG nCG nDCG NDCNG RBP P R F Rprec RprecMult RelP Success SetP SetR SetF SetAP SetRelP AP GMAP muAP RR ERR "
-    "nERR Q Judged Unjudged NumQ NumRet NumRel NumRelRet"
+    "CG DCG nCG nDCG NDCNG RBP P R F Rprec RprecMult RelP Success Complete SetP SetR SetF SetAP SetRelP AP GMAP muAP "
+    "RR ERR nERR Q Judged Unjudged NumQ NumRet NumRel NumRelRet"
 )
 #: The measures that have a closed form.
 AVERAGED_OVER_TIES = frozenset(_NAMES.split())
@@ -100,6 +100,19 @@ def expected_successes(groups: TieGroups, cutoff: int | None, size: int) -> Floa
         depth = np.clip(cutoff - groups.first[first] + 1, 0, depth)
     found = np.zeros(size)
     found[row] = 1.0 - _none_in_first(groups, first)[np.arange(first.size), depth]
+    return found
+
+
+def expected_completions(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
+    """Return the probability that all relevant documents of a list are among the first ranks."""
+    # Earlier groups end above the last one, so only this one can be cut.
+    last = np.flatnonzero(np.diff(groups.row, append=-1))
+    row, below = groups.row[last], np.zeros(last.size, np.int64)
+    if cutoff is not None:
+        below = np.clip(groups.first[last] + groups.size[last] - 1 - cutoff, 0, groups.size[last])
+    found = np.ones(size)
+    # The last ranks of a group hold none of interest as often as the first ones.
+    found[row] = _none_in_first(groups, last)[np.arange(last.size), below]
     return found
 
 

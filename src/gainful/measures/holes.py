@@ -27,7 +27,7 @@ from gainful.measures.block import condenses, ratios, raw_scores
 from gainful.policy import BY_GRADE
 
 #: Measures that are extreme if all unjudged documents down to the cutoff are relevant and no later ones, or vice versa.
-_AT_ENDS = frozenset(("F", "SetP", "SetR", "SetF", "Success", "RR", "ERR"))
+_AT_ENDS = frozenset(("F", "SetP", "SetR", "SetF", "Success", "Complete", "RR", "ERR"))
 
 #: Arrays of queries x gains x documents have at most this many cells.
 _CELLS = 1 << 20

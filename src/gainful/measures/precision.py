@@ -13,7 +13,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, ratios
-from gainful.measures.expected import expected_successes
+from gainful.measures.expected import expected_completions, expected_successes
 
 
 class OfRelevant(Measure):
@@ -333,6 +333,40 @@ class Success(Binary):
         if block.averages_ties:
             return expected_successes(block.groups(self._relevant(block)), self.cutoff, block.size)
         return (self._found(block) > 0).astype(np.float64)
+
+
+class Complete(Binary):
+    """Completeness: whether all relevant documents are among the first k.
+
+    Formula:
+        Complete@k = 1 if all relevant judged documents are in the top k, else 0
+
+    Conventions:
+        - without @k, the whole list counts
+        - more than k relevant documents: 0; no relevant documents: undefined
+
+    Agrees with:
+        recall_all@k of LongMemEval
+
+    Reference:
+        Wu et al., LongMemEval: Benchmarking chat assistants on long-term interactive memory, ICLR 2025
+
+    Example:
+        >>> gainful.parse("Complete@2").score([2, 0, 1]), gainful.parse("Complete@3").score([2, 0, 1])
+        (0.0, 1.0)
+    """
+
+    name = "Complete"
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        base, relevant = self._base(block), self._relevant(block)
+        is_retrieved = np.bincount(relevant.row, minlength=block.size) == base
+        if block.averages_ties:
+            is_seen = expected_completions(block.groups(relevant), self.cutoff, block.size)
+        else:
+            is_seen = (self._found(block) == base).astype(np.float64)
+        return np.where(base == 0, np.nan, is_retrieved * is_seen)
 
 
 class SetP(Precision):
