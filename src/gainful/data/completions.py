@@ -20,8 +20,11 @@ def unjudged_ranks(graded: GradedRun) -> tuple[Ints, Ints]:
     return query, place - graded.list_offsets[query] + 1
 
 
-class _Completed(Judged):
-    """The judgments of some queries, with more documents; items are numbered by query, added ones last."""
+class Completed(Judged):
+    """The judgments of some queries, which may repeat, with more documents: document i belongs to ``row[i]`` of them.
+
+    Items are numbered by query, added ones last.
+    """
 
     def __init__(self, judged: Judged, queries: Ints, row: Ints, grade: Floats) -> None:
         judged._require_all()
@@ -44,10 +47,13 @@ class _Completed(Judged):
         return self._names
 
 
-def completed(graded: GradedRun, queries: Ints, row: Ints, rank: Ints, grade: Floats) -> GradedRun:
+def completed(
+    graded: GradedRun, queries: Ints, row: Ints, rank: Ints, grade: Floats, judged: Completed | None = None
+) -> GradedRun:
     """Return the lists of some queries, which may repeat, after unjudged documents were given grades.
 
     Document i belongs to list ``row[i]``, a position in ``queries``, and is at ``rank[i]``, or not retrieved (0).
+    ``judged`` has the same documents, if it was made before.
     Measures of grades, ranks and scores can be computed; ties, documents and sub-topics are dropped.
 
     >>> from gainful import Policy, Qrels
@@ -60,9 +66,7 @@ def completed(graded: GradedRun, queries: Ints, row: Ints, rank: Ints, grade: Fl
     >>> raw_scores(twice, [parse("RR"), parse("AP")]).tolist()
     [[0.5, 1.0], [0.5, 1.0]]
     """
-    order = np.lexsort((rank, row))
-    row, rank, grade = row[order], rank[order], grade[order]
-    judged = _Completed(graded.judged, queries, row, grade)
+    judged = judged or Completed(graded.judged, queries, row, grade)
     hit_row, hit = gather(graded.hit_offsets, queries)
     item = graded.hit_item[hit] - graded.judged.item_offsets[queries][hit_row] + judged.item_offsets[hit_row]
     placed = rank > 0

@@ -361,7 +361,8 @@ def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats)
     if graded.policy.ties in BY_GRADE or any(m.needed() for m in measures):
         return None
     tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(cutoffs))
-    queries = np.unique(np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied])
+    of_ties = np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied]
+    queries = np.flatnonzero(np.bincount(of_ties))  # np.unique would import numpy.ma
     if not queries.size:
         return None
     found = np.stack([raw, raw])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import QUERIES, chosen_measures
 from gainful.evaluation.score_matrix import Better, ScoreMatrix, aligned, better_of, checked_measure, matrix_notices
@@ -27,7 +27,9 @@ from gainful.pages.page import Detail, Table
 from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
+    from gainful.data.judged import Judged
     from gainful.data.queries import Queries
+    from gainful.data.run import RunLike
 
 #: Evaluations by name, matrices by measure, several matrices of one measure each, or a single matrix.
 ScoresLike: TypeAlias = (
@@ -356,6 +358,22 @@ class Scores:
         queries = {name: matrix.with_repeats(runs_of) for name, matrix in self.queries.items()}
         evaluations = {system: self.evaluations[names[0]] for system, names in runs_of.items()}
         return replace(self, queries=queries, evaluations=evaluations)
+
+    def judged_and_runs(self, what: str) -> tuple[Judged, dict[str, RunLike]]:
+        """Return the judgments and runs that were scored; ``what`` names the option that needs them, for messages."""
+        if self.has_repeats:
+            raise UsageError(f"{option(what)} cannot be used with several runs of one system")
+        sources = {name: each.sources for name, each in self.evaluations.items() if each.sources is not None}
+        if not sources or len(sources) < len(self.evaluations):
+            raise UsageError(
+                f"{option(what)}: existing scores cannot be computed again with other judgments",
+                "give judgments and runs instead",
+            )
+        for name, source in sources.items():
+            if source.run is None:
+                raise UsageError(f"{option(what)}: run '{printable(name)}' is a stream and cannot be read twice")
+        runs = {name: source.run for name, source in sources.items() if source.run is not None}
+        return next(iter(sources.values())).judged, runs
 
     @property
     def conventions(self) -> tuple[str, ...]:

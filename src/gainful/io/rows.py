@@ -443,6 +443,14 @@ def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
     return data, start, length
 
 
+def joined_spans(parts: Sequence[Spans]) -> Spans:
+    """Return the IDs of several texts, one after the other."""
+    data, starts, lengths = zip(*parts, strict=True)
+    before = np.cumsum([0, *(each.size for each in data[:-1])])
+    shifted = [start + offset for start, offset in zip(starts, before, strict=True)]
+    return np.concatenate(data), np.concatenate(shifted), np.concatenate(lengths)
+
+
 def ids_of(spans: Spans) -> list[bytes]:
     """Return the IDs of spans."""
     data, start, length = spans

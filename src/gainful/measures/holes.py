@@ -1,6 +1,6 @@
 """Bounds of scores whose unjudged documents may have any grade.
 
-Only the unjudged documents of the list are judged, all of them and independently; docs/explanation/holes.md has the
+Only the unjudged documents of the list are judged, all of them and independently; docs/explanation/unjudged.md has the
 derivations. A score that is a sum of gains times weights of ranks, such as DCG, P or RBP, is extreme if every gain is.
 If it is divided by the value of the ideal list, as nDCG is, a judgment raises that as well. The quotient is lowest if
 the last n unjudged documents have the highest gain and the others the lowest, for some n. For the highest quotient, the
@@ -109,14 +109,18 @@ def has_exact_bounds(measure: Measure) -> bool:
     return measure.name in _AT_ENDS | {"AP", "GMAP"} or linear_form(measure) is not None
 
 
-def score_bounds(graded: GradedRun, measure: Measure) -> tuple[Floats, Floats]:
+def score_bounds(
+    graded: GradedRun, measure: Measure, documents: tuple[Ints, Ints] | None = None
+) -> tuple[Floats, Floats]:
     """Return the lowest and the highest raw score of every query.
 
-    Scores that are undefined do not count; NaN if all are.
+    ``documents`` are the queries and ranks of the documents whose grades are free: by default the unjudged ones of the
+    list. Rank 0 is not retrieved; these come last within their query. Scores that are undefined do not count; NaN if
+    all are.
     """
     refuse_bounds(measure, graded)
     judged, form, size = graded.judged, linear_form(measure), graded.retrieved.size
-    row, rank = unjudged_ranks(graded)
+    row, rank = documents or unjudged_ranks(graded)
     if form is not None:
         hits = np.repeat(np.arange(size), np.diff(graded.hit_offsets))
         gains = gains_of(measure, graded.hit_grade, judged.scale)
@@ -125,7 +129,7 @@ def score_bounds(graded: GradedRun, measure: Measure) -> tuple[Floats, Floats]:
     if measure.name in ("AP", "GMAP"):
         return _precision_bounds(graded, measure, row, rank)
     if measure.name in _AT_ENDS:
-        seen, ends = rank <= (measure.rank_cutoff or rank), end_grades(measure, judged)
+        seen, ends = (rank > 0) & (rank <= (measure.rank_cutoff or rank)), end_grades(measure, judged)
         grades = np.where(seen, *ends), np.where(seen, *ends[::-1])
         ended = [completed(graded, np.arange(size), row, rank, grade) for grade in grades]
         low, high = (raw_scores(each, [measure])[0] for each in ended)
@@ -239,12 +243,13 @@ def _precision_bounds(graded: GradedRun, measure: Measure, row: Ints, rank: Ints
     weigh = np.where(hits[1] <= (cutoff or hits[1]), 1.0 / hits[1], 0.0)
     start = sum_by(hits[0], weigh * ordinal_in_row(hits[0]), size)
     base = graded.judged.recall_base(rel, level)
+    is_there, rank = rank > 0, np.where(rank > 0, rank, graded.retrieved[row] + 1)
     before = count_to(hits, row, rank)
     # The reciprocal ranks of relevant documents after each unjudged one.
     sums = np.append(0.0, np.cumsum(weigh))
     ends = np.searchsorted(hits[0], np.arange(size), "right")
     after = sums[ends[row]] - sums[np.searchsorted(hits[0], row) + before]
-    own = np.where(rank <= (cutoff or rank), 1.0 / rank, 0.0)
+    own = np.where(is_there & (rank <= (cutoff or rank)), 1.0 / rank, 0.0)
 
     def from_end(values: Floats) -> Floats:
         return cumulated(row[::-1], values[::-1], size)[::-1]

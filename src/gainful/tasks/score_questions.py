@@ -218,6 +218,7 @@ class PairOptions(_QueryGroups, _AllPairs, _Drawn, _Margin, _Test, _Baseline):
         None, f"Confidence interval of two systems: {_titles(INTERVALS)}.", choices=INTERVALS, shown="that of the test"
     )
     most: int | None = setting(None, "Two systems: queries listed for each.", kind="whole", least=1, shown="5")
+    bounds: bool = setting(False, "Two systems: add whether unjudged documents could reverse the order.")
 
 
 @dataclass(frozen=True)

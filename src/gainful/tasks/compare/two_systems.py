@@ -12,7 +12,7 @@ import numpy as np
 from gainful.errors import UsageError, warns
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
-from gainful.frozen import dataclass, replace
+from gainful.frozen import dataclass, field, replace
 from gainful.notation import count_of, listed, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.stats.paired import Decider
     from gainful.stats.unpaired import UnpairedResult
+    from gainful.tasks.compare.pair_bounds import PairBounds
 
 _TEXT = 40  # characters of a query's text
 #: More points would look like a line; with more queries, a line of shares with these steps is drawn instead.
@@ -52,6 +53,7 @@ class PairComparison(PairedComparison):
     charts: ClassVar = CHARTS_OF_PAIRS
     pairs: Mapping[str, PairResult]
     segments: Segments | None = None
+    bounds: Mapping[str, PairBounds] = field(default_factory=dict)
 
     def whole_page(self, show: ShowOptions) -> Page:
         results, places = list(self.pairs.values()), show.places
@@ -78,7 +80,7 @@ class PairComparison(PairedComparison):
         )
         below = tuple(dict.fromkeys(line for result in results for line in notes_of_test(result)))
         parts: list[Table | Chart | Detail | str] = [
-            "\n".join(pair_conclusion(result) for result in results),
+            "\n".join([*map(pair_conclusion, results), *(each.sentence for each in self.bounds.values())]),
             Table.of(columns, results, title=f"Result ({a} - {b})", notes=below, for_people=True),
         ]
         for name, result in self.pairs.items():
@@ -107,6 +109,9 @@ class PairComparison(PairedComparison):
         sizes = Table.of(columns, results, title="Effect sizes", notes=below, for_people=True)
         parts.append(Detail((sizes, *(() if show.chart else drawn))))
         parts.append(Table.of(_RECORD, results, title="pairs"))
+        if self.bounds:
+            columns = head("measure | lowest . ← low | highest . ← high | is_exact | unjudged #", for_machines=True)
+            parts.append(Table.of(columns, list(self.bounds.values()), title="bounds"))
         rows: list[tuple[Cell, ...]] = []
         for measure, result in self.pairs.items():
             matrix = self.matrices[measure]
@@ -187,7 +192,12 @@ def compare_two(asked: PairOptions) -> PairComparison:
     segments = None
     if asked.by is not None:
         segments = compare_segments(matrices, replace(plan, interval=None), asked.baseline, asked.by)
-    return PairComparison(scores, found, segments)
+    bounds = {}
+    if asked.bounds:
+        from gainful.tasks.compare.pair_bounds import pair_bounds  # loaded late: rarely needed
+
+        bounds = {name: pair_bounds(scores, matrix, (a, b)) for name, matrix in matrices.items()}
+    return PairComparison(scores, found, segments, bounds)
 
 
 def pair_conclusion(result: PairResult) -> str:

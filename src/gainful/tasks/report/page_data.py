@@ -27,7 +27,7 @@ from gainful.frozen import dataclass, replace
 from gainful.gains import Gain
 from gainful.io.columns import NAMES, Names, find_role, folded, listed_names
 from gainful.io.records import read_records
-from gainful.io.rows import Spans, read_id
+from gainful.io.rows import Spans, joined_spans, read_id
 from gainful.io.sources import fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
@@ -399,10 +399,7 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
     in_pool = np.repeat(np.arange(size), np.diff(pool.offsets))
     spans.append(pool.documents)
     cells.append(np.stack((in_pool, np.full(in_pool.size, depth), np.arange(in_pool.size))))
-    data, starts, lengths = zip(*spans, strict=True)
-    offsets = np.cumsum([0, *(each.size for each in data[:-1])])
-    shifted = [start + offset for start, offset in zip(starts, offsets, strict=True)]
-    ids, number = core.number_ids(*map(np.concatenate, (data, shifted, lengths)))
+    ids, number = core.number_ids(*joined_spans(spans))
     query, rank, system = np.concatenate(cells, axis=1)
     most = max(len(kept), in_pool.size)
     order = np.argsort((query * (depth + 1) + rank) * most + system, kind="stable")

@@ -311,19 +311,8 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
         raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {asked.set_size}")
     documents: dict[str, DocumentStability] = {}
     if asked.documents:
-        sources = {name: each.sources for name, each in scores.evaluations.items() if each.sources is not None}
-        if not sources or len(sources) < len(scores.evaluations):
-            raise UsageError(
-                f"{option('documents')}: existing scores cannot be computed again with fewer judgments",
-                "give judgments and runs instead",
-            )
-        runs = {name: source.run for name, source in sources.items() if source.run is not None}
-        for name in sources:
-            if name not in runs:
-                raise UsageError(f"documents: run '{name}' is a stream and cannot be read twice")
         documents = assess_documents(
-            next(iter(sources.values())).judged,
-            runs,
+            *scores.judged_and_runs("documents"),
             list(matrices),
             asked.shares,
             draws=asked.document_draws or _DOCUMENT_DRAWS,

@@ -1,0 +1,110 @@
+"""Possible differences of means, checked by giving unjudged documents every combination of grades."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from gainful import UsageError, compare, evaluate
+
+GRADES = (0, 1, 2, 3)
+EXACT = ["nDCG@3", "nDCG", "DCG@2", "nDCG(gain=exp2)@3", "P@3", "R@3", "RBP(p=0.7)"]
+RANGES = ["AP", "RR", "ERR@3", "Q"]
+SCALE = {"scale": {"top": 3}}
+
+
+def collection(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two lists of up to four of five documents per query, about half of them judged."""
+    qrels, runs = {}, {"a": {"scale": ["top"]}, "b": {"scale": ["top"]}}
+    for query in ("q1", "q2", "q3"):
+        documents = [f"d{i}" for i in range(5)]
+        for run in runs.values():
+            run[query] = rng.sample(documents, rng.randrange(1, 5))
+        judged = {each: rng.choice(GRADES) for each in documents if rng.random() < 0.5}
+        qrels[query] = judged | {"missed": rng.choice(GRADES)}
+    return qrels | SCALE, runs
+
+
+def differences(qrels: dict[str, Any], runs: dict[str, Any], measure: str, grades: tuple[int, ...]) -> list[float]:
+    """The lowest and the highest difference of means over all combinations of grades."""
+    extremes = []
+    for query in (each for each in qrels if each != "scale"):
+        free = sorted({document for run in runs.values() for document in run[query]} - set(qrels[query]))
+        completions = list(itertools.product(grades, repeat=len(free)))
+        judged = {str(i): qrels[query] | dict(zip(free, each, strict=True)) for i, each in enumerate(completions)}
+        lists = {name: {str(i): run[query] for i in range(len(completions))} for name, run in runs.items()}
+        scored = evaluate(judged | SCALE, lists, measure)
+        one, other = (scored[name].by_query(measure) for name in ("a", "b"))
+        found = [(other[str(i)] or 0.0) - (one[str(i)] or 0.0) for i in range(len(completions))]
+        extremes.append((min(found), max(found)))
+    return [sum(each) / len(qrels) for each in zip(*extremes, strict=True)]
+
+
+@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_of_differences_are_the_extremes_over_all_completions(core: str, seed: int) -> None:
+    qrels, runs = collection(random.Random(seed))
+    found = compare(qrels, runs, [*EXACT, *RANGES], bounds=True).bounds
+    for measure in [*EXACT, *RANGES]:
+        low, high = differences(qrels, runs, measure, GRADES)
+        if measure in EXACT:
+            assert (found[measure].low, found[measure].high) == pytest.approx((low, high), abs=1e-12), measure
+        else:
+            assert found[measure].low <= low + 1e-12 and high <= found[measure].high + 1e-12, measure
+        assert found[measure].is_exact == (measure in EXACT)
+
+
+@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+def test_named_documents_reverse_the_order() -> None:
+    rng, reversed_orders = random.Random(7), 0
+    for _ in range(40):
+        qrels, runs = collection(rng)
+        before = evaluate(qrels, runs, "nDCG@3")
+        found = compare(before, bounds=True).bounds["nDCG@3"]
+        difference = before["b"].mean("nDCG@3") - before["a"].mean("nDCG@3")
+        if found.is_settled:
+            assert "stays ahead" in found.sentence
+            assert difference * found.low > 0 < difference * found.high
+        if not found.reversing:
+            continue
+        # Some combination of the lowest and the highest grade of these documents alone reverses the order.
+        after = []
+        for grades in itertools.product((0, 3), repeat=len(found.reversing)):
+            more = {query: dict(judged) for query, judged in qrels.items()}
+            for (query, document), grade in zip(found.reversing, grades, strict=True):
+                more[query][document] = grade
+            scored = evaluate(more, runs, "nDCG@3")
+            after.append(scored["b"].mean("nDCG@3") - scored["a"].mean("nDCG@3"))
+        assert min(each * difference for each in after) < 0
+        reversed_orders += 1
+    assert reversed_orders > 10
+
+
+def test_sentences_of_the_three_cases() -> None:
+    qrels = {"q": {"x": 1, "y": 0, "z": 2}}
+
+    def sentence(a: list[str], b: list[str]) -> str:
+        return compare(qrels, {"a": {"q": a}, "b": {"q": b}}, "P@2", bounds=True).bounds["P@2"].sentence
+
+    assert sentence(["y", "x"], ["x", "z"]) == "All documents that count for P@2 are judged."
+    assert sentence(["y", "new"], ["x", "z"]) == (
+        "b stays ahead of a whatever the unjudged documents are (1 in the top 2): mean P@2 differs by +0.5000 to "
+        "+1.0000."
+    )
+    assert sentence(["new", "newer"], ["x", "y"]) == (
+        "2 of 2 unjudged documents in the top 2 could reverse it: q new, q newer. In all, mean P@2 differs by -0.5000 "
+        "to +0.5000."
+    )
+
+
+def test_bounds_need_runs_and_two_systems() -> None:
+    qrels, lists = {"q": {"x": 1}}, {"q": ["x", "y"]}
+    with pytest.raises(UsageError, match="bounds cannot be used with several systems"):
+        compare(qrels, {"a": lists, "b": lists, "c": lists}, "P@2", bounds=True)
+    with pytest.raises(UsageError, match="bounds= cannot be used with several runs of one system"):
+        compare(qrels, {"a": [lists, lists], "b": lists}, "P@2", bounds=True)
+    with pytest.raises(UsageError, match="ties=expected"):
+        compare(qrels, {"a": lists, "b": lists}, "nDCG@2", bounds=True, policy={"ties": "expected"})
