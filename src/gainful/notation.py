@@ -139,6 +139,14 @@ def read_whole(value: object, what: str) -> int:
     return whole_number(value, what)
 
 
+def read_ranks(text: str, option: str) -> list[int]:
+    """Read ranks with commas between them."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and part.isascii() and int(part) for part in parts):
+        raise UsageError(f"{option}: expected ranks like 5,10,20, found '{text}'")
+    return [int(part) for part in parts]
+
+
 def check_whole(value: object, what: str, least: int | None = None, most: int | None = None) -> None:
     """Raise UsageError unless a value is a whole number within optional limits.
 

@@ -72,17 +72,17 @@ MOST_LINES = {
     "cli": 3_300,
     "compat": 1_790,
     "data": 4_337,
-    "evaluation": 4_783,
+    "evaluation": 4_833,
     "io": 5_500,
     "kernel": 1_370,
-    "measures": 10_278,
+    "measures": 10_353,
     "pages": 840,
     "render": 2_572,
     "stats": 6_400,
     "tasks": 16_180,
     "top": 2_050,
     "gainful_papers": 6_450,
-    "tests": 54_640,
+    "tests": 54_760,
 }
 
 

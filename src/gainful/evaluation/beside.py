@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from gainful.errors import UsageError
 from gainful.frozen import dataclass
+from gainful.notation import printable, read_ranks, whole_number
 from gainful.question import setting
 
 if TYPE_CHECKING:
@@ -20,26 +22,33 @@ class Beside:
 
     bounds: bool = setting(False, "Add the lowest and highest scores possible if unjudged documents had any grades.")
     chance: bool = setting(False, "Add the expected scores of the same documents in random order.")
+    loss: bool = setting(False, "Split 1 - score into order, relevant documents at later ranks and not retrieved.")
+    loss_ranks: Sequence[int] = setting((100, 1000), "Ranks at which --loss splits.", metavar="R,...", read=read_ranks)
+
+    def __post_init__(self) -> None:
+        if not [whole_number(rank, "loss_ranks") for rank in self.loss_ranks]:
+            raise UsageError("loss_ranks: at least one rank is required")
 
     def values(self, graded: GradedRun, evaluation: ScoredRun) -> dict[str, dict[str, Parts]]:
         """Return the values that are wanted, by kind, then by measure."""
         return {
-            name: {str(m): parts for m in evaluation.measures if (parts := kind.find(graded, m, evaluation))}
+            name: {str(m): parts for m in evaluation.measures if (parts := kind.find(graded, m, evaluation, self))}
             for name, kind in KINDS.items()
             if getattr(self, name)
         }
 
 
 class Kind(NamedTuple):
-    """A kind of further values: its title, and a function that finds the values of a measure, or none."""
+    """A kind of further values: its title, a function that finds the values of a measure, or none, and one that returns
+    a note about the measure and the values of each run's aggregate."""
 
     title: str
-    find: Callable[[GradedRun, Measure, ScoredRun], Parts]
-    note: Callable[[Measure], str | None]
+    find: Callable[[GradedRun, Measure, ScoredRun, Beside], Parts]
+    note: Callable[[Measure, Mapping[str, Mapping[str, float]]], str | None]
 
 
 # Modules that need NumPy are loaded late: declaring the options should not take time.
-def _bounds(graded: GradedRun, measure: Measure, evaluation: ScoredRun) -> Parts:
+def _bounds(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Beside) -> Parts:
     import numpy as np
 
     from gainful.measures.holes import score_bounds
@@ -56,7 +65,7 @@ def _bounds(graded: GradedRun, measure: Measure, evaluation: ScoredRun) -> Parts
     }
 
 
-def _chance(graded: GradedRun, measure: Measure, evaluation: ScoredRun) -> Parts:
+def _chance(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Beside) -> Parts:
     from gainful.measures.block import raw_scores
     from gainful.measures.expected import AVERAGED_OVER_TIES
 
@@ -65,19 +74,53 @@ def _chance(graded: GradedRun, measure: Measure, evaluation: ScoredRun) -> Parts
     return {"chance": evaluation.settled(measure, raw_scores(graded.shuffled(), [measure])[0])}
 
 
-def _bounds_note(measure: Measure) -> str | None:
+def _loss(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Beside) -> Parts:
+    import numpy as np
+
+    from gainful.evaluation.results import settled
+    from gainful.measures.loss import best_scores, is_split
+
+    if not is_split(measure):
+        return {}
+    score, best = evaluation.settled_scores(measure), best_scores(graded, measure, wanted.loss_ranks)
+    every, policy = np.ones(score.size, bool), graded.policy
+    ideal = settled(best.pop("not retrieved"), every, measure, policy.missing, policy.undefined)
+    steps = [score, *(evaluation.settled(measure, raw) for raw in best.values())]
+    # Sums in another order may differ in their last bits.
+    steps += [np.where(ideal > 1.0 - 1e-12, 1.0, ideal), np.ones(score.size)]
+    parts = np.where(np.isnan(score), np.nan, np.diff(np.fmax.accumulate(steps), axis=0))
+    found = dict(zip([*best, "not retrieved", "out of reach"], parts, strict=True))
+    return found if np.any(parts[-1] > 0) else {name: found[name] for name in [*best, "not retrieved"]}
+
+
+def _bounds_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
     from gainful.measures.holes import has_exact_bounds
 
     return None if has_exact_bounds(measure) else "the range of the measure, not of these lists"
 
 
-def _chance_note(measure: Measure) -> str | None:
+def _chance_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
     from gainful.measures.expected import AVERAGED_OVER_TIES
 
     return None if measure.name in AVERAGED_OVER_TIES else "no closed form"
 
 
+def _loss_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
+    from gainful.measures.loss import is_split
+
+    if not is_split(measure):
+        return "no exact split"
+    names = [*next(iter(of_runs.values()))]
+    # Up to the first rank beyond the cutoff, if there is one.
+    first = next((i for i, name in enumerate(names) if "-" in name), 0)
+    top = names[first].rpartition("-")[2] if "-" in names[first] else measure.rank_cutoff
+    worth = {run: sum([*parts.values()][: first + 1]) for run, parts in of_runs.items()}
+    shown = ", ".join(f"{value:+.4f} ({printable(run, 80)})" for run, value in worth.items())
+    return f"a perfect reranker of the top {top} is worth {shown}" if any(worth.values()) else None
+
+
 KINDS = {
     "bounds": Kind("Bounds: unjudged documents of the lists may have any grade", _bounds, _bounds_note),
     "chance": Kind("Chance: the same documents in random order", _chance, _chance_note),
+    "loss": Kind("Loss: the parts of 1 - score", _loss, _loss_note),
 }

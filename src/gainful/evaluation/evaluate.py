@@ -18,7 +18,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import UsageError, for_asker, warns
-from gainful.evaluation.beside import KINDS, Beside
+from gainful.evaluation.beside import Beside
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import Sources
 from gainful.frozen import replace
@@ -32,7 +32,7 @@ from gainful.measures.block import computed, raw_scores, seen_blocks
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.measures.expected import AVERAGED_OVER_TIES
 from gainful.policy import BY_GRADE, Policy, PolicyLike
-from gainful.question import unknown_option
+from gainful.question import settings_of, unknown_option
 
 if TYPE_CHECKING:
     from gainful.data.items import ItemsLike
@@ -56,6 +56,8 @@ class _Options(TypedDict, total=False):
     columns: Mapping[str, object] | None
     bounds: bool
     chance: bool
+    loss: bool
+    loss_ranks: Sequence[int]
     threads: int | None
 
 
@@ -105,8 +107,10 @@ def evaluate(
             recognised. The prefix ``qrels.`` or ``run.`` limits a role: ``{"query": "visitor", "run.score": "stars"}``.
         id: The ID of a framework's document, as a path (``"metadata.chunk_id"``) or a function.
         as_given: Accept dicts that look swapped.
-        bounds, chance: Also compute the bounds of every score (unjudged documents may have any grade), or its expected
-            value if the documents of each list were in random order; ``result.beside("bounds", measure)`` has them.
+        bounds, chance, loss: Also compute the bounds of every score (unjudged documents may have any grade), its
+            expected value if the documents of each list were in random order, or the parts of 1 - score by where it
+            was lost: within the cutoff, at later ranks (``loss_ranks``, by default 100 and 1,000), or not retrieved;
+            ``result.beside("bounds", measure)`` has them.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
@@ -117,7 +121,7 @@ def evaluate(
     """
     options: dict[str, Any] = Policy.gathered({"policy": policy, "id": None, "as_given": False, **more})
     policy, identify, is_as_given = (options.pop(option) for option in ("policy", "id", "as_given"))
-    beside = Beside(**{name: options.pop(name) for name in KINDS if name in options})
+    beside = Beside(**{name: options.pop(name) for name in settings_of(Beside) if name in options})
     if options:
         raise unknown_option("evaluate", next(iter(options)))
     if identify is not None:

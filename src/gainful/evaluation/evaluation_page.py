@@ -170,13 +170,14 @@ class Report(Showable):
         for name in self.evaluations[0].besides:
             kind = KINDS[name]
             tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
+            notes = []
             for measure in self.measures:
-                for evaluation in self.evaluations:
-                    parts = evaluation.beside(name, measure)
-                    score = self._aggregates[measure][evaluation.run]
-                    row = (evaluation.run, str(measure), score, *parts.values())
+                of_runs = {evaluation.run: evaluation.beside(name, measure) for evaluation in self.evaluations}
+                for run, parts in of_runs.items():
+                    row = (run, str(measure), self._aggregates[measure][run], *parts.values())
                     tables.setdefault(tuple(parts), []).append(row)
-            notes = [f"{measure}: {why}" for measure in self.measures if (why := kind.note(measure)) is not None]
+                if (why := kind.note(measure, of_runs)) is not None:
+                    notes.append(f"{measure}: {why}")
             tables.pop((), None)
             for parts_names, rows in tables.items():
                 columns = [Column(part, "number", self.places) for part in ("score", *parts_names)]

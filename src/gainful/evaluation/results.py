@@ -412,10 +412,12 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
         besides={
             kind: {
                 of: {
-                    name: np.concatenate((values, other.besides[kind][of][name]))[order]
-                    for name, values in parts.items()
+                    # A part that one of them lacks is 0.
+                    name: np.concatenate([each.get(name, 0.0 * next(iter(each.values()))) for each in both])[order]
+                    for name in dict.fromkeys(chain(*both))
                 }
                 for of, parts in measures.items()
+                if (both := (parts, other.besides[kind][of]))
             }
             for kind, measures in one.besides.items()
         },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gainful.errors import UsageError, option
 from gainful.frozen import KW_ONLY, dataclass
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
-from gainful.notation import read_number
+from gainful.notation import read_number, read_ranks
 from gainful.policy import policy_field
 from gainful.question import number, setting
 
@@ -38,13 +38,6 @@ SESSION_CURVES = {
 AVERAGE_NAMES = ("ratios", "means", "both")
 
 _REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
-
-
-def _read_ranks(text: str, option: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and part.isascii() and int(part) for part in parts):
-        raise UsageError(f"{option}: expected ranks like 5,10,20, found '{text}'")
-    return [int(part) for part in parts]
 
 
 def _read_regions(text: str, option: str) -> list[tuple[int, int]]:
@@ -97,7 +90,7 @@ class SidewaysOptions:
     _: KW_ONLY
     reference: str | None = setting(None, "gain: run that the others must catch up with.", metavar="RUN", shown="ideal")
     at: Sequence[int] | None = setting(
-        None, "gain: ranks of the reference to catch up with.", metavar="R,...", read=_read_ranks, shown="5,10,20"
+        None, "gain: ranks of the reference to catch up with.", metavar="R,...", read=read_ranks, shown="5,10,20"
     )
     regions: Sequence[tuple[int, int]] | None = setting(
         None,
@@ -325,7 +318,7 @@ class DiffOptions:
     old: RunLike | RunsLike
     new: RunLike | RunsLike
     _: KW_ONLY
-    k: Sequence[int] = setting((10,), "Ranks to compare; 10,20 gives both.", metavar="K,...", read=_read_ranks)
+    k: Sequence[int] = setting((10,), "Ranks to compare; 10,20 gives both.", metavar="K,...", read=read_ranks)
     persistence: float = number(0.9, "RBO persistence, from 0 (top rank only) to 1.", "P")
     rbo_ties: str = setting(
         "equality",

@@ -1,0 +1,75 @@
+"""Where a score is lost: the best orders of ever longer parts of each list, up to the ideal list.
+
+A measure that rewards better documents at higher ranks, and nothing else, is highest over all orders of the first n
+documents if the best of them come first. These scores rise with n, so that their differences split 1 - score exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from gainful.data.graded import GradedRun
+from gainful.data.lists import ordinal_in_row
+from gainful.frozen import replace
+from gainful.kernel.arrays import Floats, offsets_of
+from gainful.measures.base import Measure
+from gainful.measures.block import condenses, raw_scores
+from gainful.measures.holes import gains_of
+
+#: Measures that only reward better documents at higher ranks, and are at most 1.
+_NAMES = "nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P SetR Rprec RR Success"
+_SPLIT = frozenset(_NAMES.split())
+
+
+def is_split(measure: Measure) -> bool:
+    """Whether the loss of a measure can be split."""
+    # With jarvelin2000 and a base above 2, rank 2 counts more than rank 1.
+    boosts = getattr(measure, "discount", None) == "jarvelin2000" and measure._divisors(np.array([2.0]))[0] < 1.0  # type: ignore[attr-defined]
+    return measure.name in _SPLIT and not boosts
+
+
+def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
+    """Return the lists with the best of their first ``last`` documents first, and later ones in place."""
+    row = np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))
+    gains = gains_of(measure, graded.hit_grade, graded.judged.scale)
+    # Documents without gain are left out, unless a measure closes the ranks of unjudged ones.
+    hits = np.arange(row.size) if condenses(measure, graded.policy) else np.flatnonzero(gains > 0)
+    row, rank = row[hits], graded.hit_rank[hits]
+    is_first = rank <= last
+    first = hits[is_first]
+    order = np.lexsort((-graded.hit_grade[first], -gains[first], row[is_first]))
+    hits[is_first], rank[is_first] = first[order], ordinal_in_row(row[is_first])
+    return replace(
+        graded,
+        hit_offsets=offsets_of(np.bincount(row, minlength=graded.retrieved.size)),
+        hit_rank=rank,
+        hit_grade=graded.hit_grade[hits],
+        hit_item=graded.hit_item[hits],
+        hit_first=rank[:0],
+        hit_last=rank[:0],
+        pooled=None,
+    )
+
+
+def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
+    """Return the raw scores of the best orders of each list, by the name of what was lost before.
+
+    The first part of the list ends at the cutoff, the others at those of ``ranks`` that are later, and at the end.
+    """
+    cutoff, longest, judged = measure.rank_cutoff, int(graded.retrieved.max(initial=0)), graded.judged
+    ends = sorted({cutoff or min(ranks), *(rank for rank in ranks if rank > (cutoff or 0))})
+    names = ["order" if cutoff else f"1-{ends[0]}", *(f"{before + 1}-{end}" for before, end in pairwise(ends))]
+    parts = dict(zip(names, ends, strict=True)) | ({f"after {ends[-1]}": longest} if longest > ends[-1] else {})
+
+    def ideal() -> Floats:
+        offsets, best = judged.best_first
+        item = judged.items_best_first(np.ones(judged.grade.size, bool))
+        every = replace(graded, retrieved=np.diff(offsets), hit_item=item)
+        every = replace(every, hit_offsets=offsets, hit_rank=best.rank, hit_grade=best.grade)
+        return np.asarray(raw_scores(reranked(every, measure, np.inf), [measure])[0])
+
+    found = {name: raw_scores(reranked(graded, measure, end), [measure])[0] for name, end in parts.items()}
+    return {**found, "not retrieved": judged.cached(("score of the ideal list", measure), ideal)}

@@ -1,0 +1,132 @@
+"""The parts of 1 - score, checked by trying every order of the first documents."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from gainful import Measure, UsageError, evaluate
+from gainful.measures.loss import is_split
+from tests.laws.test_laws import ALL, worths
+
+SPLIT = [measure for measure in ALL if is_split(measure)]
+RANKS = (2, 4)
+SCALE = {"scale": {"top": 3}}
+
+
+def collection(rng: random.Random, queries: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Lists of up to five documents; some are unjudged, others are judged but not retrieved."""
+    qrels, run = {}, {}
+    for query in (f"q{i}" for i in range(queries)):
+        run[query] = [f"d{i}" for i in range(rng.randrange(1, 6))]
+        judged = {each: rng.choice([0, 1, 2, 3]) for each in run[query] if rng.random() < 0.8}
+        qrels[query] = judged | {f"missed{i}": rng.choice([0, 1, 3]) for i in range(rng.randrange(3))} or {"other": 0}
+    return qrels, run
+
+
+def ends_of(measure: Measure, longest: int) -> dict[str, int]:
+    """The name of each part, and the rank at which it ends."""
+    k = measure.rank_cutoff
+    names = {"order": k} if k else {"1-2": 2}
+    before = k or 2
+    for rank in [rank for rank in RANKS if rank > before]:
+        names[f"{before + 1}-{rank}"] = before = rank
+    return names | ({f"after {before}": longest} if longest > before else {})
+
+
+@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+def test_parts_are_differences_between_the_best_orders() -> None:
+    qrels, run = collection(random.Random(1), 10)
+    found = evaluate(qrels | SCALE, run | {"scale": ["top"]}, SPLIT, loss=True, loss_ranks=RANKS)
+    many_qrels: dict[str, Any] = dict(SCALE)
+    many_runs: dict[str, Any] = {}
+    for query, documents in run.items():
+        for end in range(1, 6):
+            for i, order in enumerate(itertools.permutations(documents[:end])):
+                many_qrels[f"{query}|{end}|{i}"] = qrels[query]
+                many_runs[f"{query}|{end}|{i}"] = [*order, *documents[end:]]
+    scores = evaluate(many_qrels, many_runs, SPLIT)
+    for measure in SPLIT:
+        best: dict[tuple[str, int], float] = {}
+        for name, value in scores.by_query(measure).items():
+            if name != "scale":
+                query, end, _ = name.split("|")
+                best[query, int(end)] = max(best.get((query, int(end)), 0.0), value or 0.0)
+        values = found.by_query(measure)
+        for query, parts in found.beside_by_query("loss", measure).items():
+            assert sum(parts.values()) == pytest.approx(1 - values[query], abs=4e-16), (measure, query)  # type: ignore[operator, arg-type]
+            assert min(parts.values()) >= 0  # type: ignore[type-var]
+            if query == "scale":
+                continue
+            score = values[query] or 0.0
+            expected: dict[str, float] = {}
+            for name, end in ends_of(measure, 5).items():
+                above = best[query, min(end, 5)]
+                expected[name], score = above - score, above
+            worth = worths(measure)
+            ideal = sorted(qrels[query], key=lambda each: (-worth[qrels[query][each]], -qrels[query][each]))
+            top = evaluate({"q": qrels[query]} | SCALE, {"q": ideal}, measure).by_query(measure)["q"] or 0.0
+            expected |= {"not retrieved": top - score, "out of reach": 1 - top}
+            assert {"out of reach": 0.0} | parts == pytest.approx(expected, abs=1e-12), (measure, query, run[query])
+
+
+def test_a_list_by_hand() -> None:
+    # One relevant document at rank 2, one at rank 12, one at rank 120 and one missed; ranks count 1, 1/log2(3), ...
+    documents = [f"x{i}" for i in range(1, 131)]
+    documents[1], documents[11], documents[119] = "a", "b", "c"
+    found = evaluate({"q": dict.fromkeys("abcd", 1)}, {"q": documents}, ["nDCG@10", "SetR", "R@2"], loss=True)
+    discounts = [1.0, 0.6309297535714575, 0.5, 0.43067655807339306]
+    ideal = sum(discounts)
+    assert found.beside("loss", "nDCG@10") == pytest.approx(
+        {
+            "order": (1 - discounts[1]) / ideal,
+            "11-100": discounts[1] / ideal,
+            "101-1000": discounts[2] / ideal,
+            "not retrieved": discounts[3] / ideal,
+        },
+        abs=1e-15,
+    )
+    assert found.beside("loss", "SetR") == {"1-100": 0, "101-1000": 0, "not retrieved": 0.25}
+    # Two of four relevant documents are the most that two ranks can hold.
+    assert found.beside("loss", "R@2") == {
+        "order": 0,
+        "3-100": 0.25,
+        "101-1000": 0,
+        "not retrieved": 0,
+        "out of reach": 0.5,
+    }
+
+
+def test_conventions_decide_about_queries_without_a_score() -> None:
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}, {"q1": ["a"], "q3": ["a"]}
+    zero = evaluate(qrels, run, "nDCG@1", loss=True).beside_by_query("loss", "nDCG@1")
+    assert zero["q2"] == {"order": 0, "2-100": 0, "101-1000": 0, "not retrieved": 1, "out of reach": 0}
+    assert zero["q3"] == {"order": 0, "2-100": 0, "101-1000": 0, "not retrieved": 0, "out of reach": 1}
+    skipped = evaluate(qrels, run, "nDCG@1", loss=True, missing="skip", undefined="skip")
+    assert skipped.beside("loss", "nDCG@1") == {"order": 0, "2-100": 0, "101-1000": 0, "not retrieved": 0}
+    assert set(skipped.beside_by_query("loss", "nDCG@1")["q2"].values()) == {None}
+
+
+def test_partitions_with_different_parts_merge() -> None:
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}, {"q1": ["x", "a"], "q2": ["b", "a"]}
+    both = evaluate(qrels, run, "P@2", loss=True)
+    one, other = (evaluate({query: qrels[query]}, {query: run[query]}, "P@2", loss=True) for query in qrels)
+    assert both.beside("loss", "P@2")["out of reach"] == 0.25
+    for merged in (one.merge(other), other.merge(one)):
+        assert merged.beside("loss", "P@2") == both.beside("loss", "P@2")
+
+
+def test_measures_without_a_split() -> None:
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}
+    measures = ["Bpref", "DCG", "Q", "nDCG(discount=jarvelin2000, base=10)@5", "SetP", "RR"]
+    found = evaluate(qrels, run, measures, loss=True)
+    assert [name for name in measures if found.beside("loss", name)] == ["RR"]
+
+
+def test_ranks_are_checked() -> None:
+    for ranks in ((), (0,), (1.5,)):
+        with pytest.raises(UsageError, match="loss_ranks"):
+            evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", loss=True, loss_ranks=ranks)  # type: ignore[arg-type]
