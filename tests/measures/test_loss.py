@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Measure, UsageError, evaluate
+from gainful import Measure, Queries, UsageError, compare, evaluate
 from gainful.measures.loss import is_split
 from tests.laws.test_laws import ALL, worths
 
@@ -130,3 +130,44 @@ def test_ranks_are_checked() -> None:
     for ranks in ((), (0,), (1.5,)):
         with pytest.raises(UsageError, match="loss_ranks"):
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", loss=True, loss_ranks=ranks)  # type: ignore[arg-type]
+
+
+def test_a_difference_is_found_or_ordered() -> None:
+    # Two relevant documents: b has both in the top 2, a one of them at rank 1 in q1; in q2 a has both, b one at rank 2.
+    qrels = {"q1": {"x": 1, "y": 1}, "q2": {"x": 1, "y": 1}}
+    runs = {
+        "a": {"q1": ["x", "n", "y"], "q2": ["x", "y"]},
+        "b": {"q1": ["x", "y"], "q2": ["n", "x"]},
+    }
+    [found] = compare(qrels, runs, ["nDCG@2", "P@1"], loss=True).loss
+    second = 0.6309297535714575
+    ideal = 1 + second
+    expected = {
+        "order": ((1 - second) / ideal / 2, 0.0),
+        "3-100": (0.0, second / ideal / 2),
+        "101-1000": (0.0, 0.0),
+        "not retrieved": (second / ideal / 2, 0.0),
+    }
+    assert [part for part, _, _ in found.parts] == [*expected]
+    for part, one, other in found.parts:
+        assert (one, other) == pytest.approx(expected[part], abs=1e-15)
+    assert found.sentence == (
+        "b gains 0.000 nDCG@2 by finding relevant documents and loses 0.113 by ordering its top 2; a perfect reranker "
+        "of the top 100 is worth +0.1131 (b), +0.1934 (a)."
+    )
+
+
+def test_a_difference_on_weighted_queries() -> None:
+    qrels, lists = {"q1": {"x": 1}, "q2": {"x": 1}, "q3": {"x": 1}}, ["n", "x"]
+    runs = {"a": {query: ["x"] for query in qrels}, "b": {"q1": lists, "q2": ["n"], "q3": ["n"]}}
+    queries = Queries({"q1": {"w": 3}, "q2": {"w": 1}, "q3": {"w": 9}}, weights="w", only=["q1", "q2"])
+    [found] = compare(evaluate(qrels, runs, "P@1"), queries=queries, loss=True).loss
+    assert {part: theirs for part, theirs, _ in found.parts if theirs} == {"2-100": 0.75, "not retrieved": 0.25}
+
+
+def test_only_two_systems_with_runs_and_a_split_have_a_loss() -> None:
+    qrels, lists = {"q": {"x": 1}}, {"q": ["x", "y"]}
+    with pytest.raises(UsageError, match="the loss of Bpref cannot be split exactly"):
+        compare(qrels, {"a": lists, "b": lists}, "Bpref", loss=True)
+    with pytest.raises(UsageError, match="loss cannot be used with several systems"):
+        compare(qrels, {"a": lists, "b": lists, "c": lists}, "P@2", loss=True)

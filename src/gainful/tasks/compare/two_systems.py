@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import stdev
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from gainful.errors import UsageError, warns
+from gainful.errors import UsageError, option, warns
+from gainful.evaluation.beside import KINDS, Beside
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass, field, replace
@@ -30,6 +32,8 @@ from gainful.tasks.compare.compare_words import (
     interval_column,
     interval_text,
     limits_or_none,
+    name_text,
+    places_for,
     relative_text,
     units_text,
 )
@@ -37,6 +41,7 @@ from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOpti
 
 if TYPE_CHECKING:
     from gainful.evaluation.score_matrix import ScoreMatrix
+    from gainful.measures.base import Measure
     from gainful.stats.paired import Decider
     from gainful.stats.unpaired import UnpairedResult
     from gainful.tasks.compare.pair_bounds import PairBounds
@@ -54,6 +59,7 @@ class PairComparison(PairedComparison):
     pairs: Mapping[str, PairResult]
     segments: Segments | None = None
     bounds: Mapping[str, PairBounds] = field(default_factory=dict)
+    loss: tuple[PairLoss, ...] = ()  # of the primary measure
 
     def whole_page(self, show: ShowOptions) -> Page:
         results, places = list(self.pairs.values()), show.places
@@ -79,8 +85,9 @@ class PairComparison(PairedComparison):
             Column("verdict", get=verdict),
         )
         below = tuple(dict.fromkeys(line for result in results for line in notes_of_test(result)))
+        more = [each.sentence for each in self.bounds.values()] + [each.sentence for each in self.loss]
         parts: list[Table | Chart | Detail | str] = [
-            "\n".join([*map(pair_conclusion, results), *(each.sentence for each in self.bounds.values())]),
+            "\n".join([*map(pair_conclusion, results), *more]),
             Table.of(columns, results, title=f"Result ({a} - {b})", notes=below, for_people=True),
         ]
         for name, result in self.pairs.items():
@@ -112,6 +119,8 @@ class PairComparison(PairedComparison):
         if self.bounds:
             columns = head("measure | lowest . ← low | highest . ← high | is_exact | unjudged #", for_machines=True)
             parts.append(Table.of(columns, list(self.bounds.values()), title="bounds"))
+        columns = head("part | system . | baseline .", for_machines=True)
+        parts += [Table(columns, each.parts, "loss") for each in self.loss]
         rows: list[tuple[Cell, ...]] = []
         for measure, result in self.pairs.items():
             matrix = self.matrices[measure]
@@ -197,7 +206,38 @@ def compare_two(asked: PairOptions) -> PairComparison:
         from gainful.tasks.compare.pair_bounds import pair_bounds  # loaded late: rarely needed
 
         bounds = {name: pair_bounds(scores, matrix, (a, b)) for name, matrix in matrices.items()}
-    return PairComparison(scores, found, segments, bounds)
+    loss = [pair_loss(scores, matrices[scores.measures[0]], (a, b))] if asked.loss else []
+    return PairComparison(scores, found, segments, bounds, tuple(loss))
+
+
+class PairLoss(NamedTuple):
+    """The parts of 1 - score of two systems, and what their differences amount to."""
+
+    parts: Sequence[tuple[str, float, float]]
+    sentence: str
+
+
+def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> PairLoss:
+    """Split the difference of two systems' means, first minus second, into finding and ordering relevant documents."""
+    judged, runs = scores.judged_and_runs("loss")
+    measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
+    chosen = {name: runs[name] for name in names}
+    found = [*evaluate_runs(judged, chosen, [measure], beside=Beside(loss=True)).values()]
+    position = {query: i for i, query in enumerate(found[0].queries)}
+    places = [position[query] for query in matrix.queries]
+    one, other = (replace(each.at(places), about=matrix.about).beside("loss", measure) for each in found)
+    if not one:
+        raise UsageError(f"{option('loss')}: the loss of {measure} cannot be split exactly")
+    parts = [(part, one.get(part, 0.0), other.get(part, 0.0)) for part in {**one, **other}]
+    order, *rest = (theirs - ours for _, ours, theirs in parts)
+    digits = places_for(math.fsum(rest) + order)
+    finding, ordering = (f"{'gains' if v >= 0 else 'loses'} {abs(v):.{digits}f}" for v in (math.fsum(rest), order))
+    sentence = (
+        f"{name_text(names[0], names)} {finding} {measure} by finding relevant documents and {ordering} by ordering "
+        f"its top {measure.rank_cutoff or parts[0][0].partition('-')[2]}."
+    )
+    worth = KINDS["loss"].note(measure, {names[0]: one, names[1]: other})
+    return PairLoss(parts, sentence if worth is None else f"{sentence[:-1]}; {worth}.")
 
 
 def pair_conclusion(result: PairResult) -> str:
