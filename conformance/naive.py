@@ -68,7 +68,8 @@ class Spec:
         assert match, text
         name, preset = SHORT.get(match[1], (match[1], {}))
         pairs = re.findall(r"(\w+)=(\{[^}]*\}|[^,]+)", match[2] or "")
-        at = {AFTER_AT.get(name, "cutoff"): match[3]} if match[3] else {}
+        what = "budget" if re.fullmatch(r"[\d.]+[a-z]\w*", match[3] or "") else "cutoff"
+        at = {AFTER_AT.get(name, what): match[3]} if match[3] else {}
         return cls(name, {**preset, **dict(pairs), **at})
 
     def __contains__(self, parameter: str) -> bool:
@@ -1480,6 +1481,22 @@ def aggregate(values: list[Number], name: str) -> float | None:
     return float(sum(map(Fraction, values)) / len(values))
 
 
+#: Measures of a rank: under a budget, that of the last document that fits.
+OF_A_RANK = (
+    *("P", "R", "F", "RelP", "Unjudged", "gP", "gR", "alpha-DCG", "ERR-IA", "P-IA", "StRecall"),
+    *("INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11", "CWL", "Novelty", "ILD", "Serendipity"),
+)
+#: Units of lengths that are not names of columns.
+UNITS = {"t": "tokens", "c": "characters", "w": "words", "s": "seconds"}
+
+
+def within(ranked: list[Ranked], budget: str, items: dict[str, dict[str, str]]) -> list[Ranked]:
+    """Return the documents from the top whose lengths together fit a budget such as 400t."""
+    amount, unit = re.findall(r"[\d.]+|[a-z]\w*", budget)
+    lengths = [exact(items[document][UNITS.get(unit, unit)]) for document, _, _ in ranked]
+    return [row for i, row in enumerate(ranked) if sum(lengths[: i + 1]) <= exact(amount)]
+
+
 def policy_of(vector: Json) -> dict[str, str]:
     return {**DEFAULTS, **DIALECTS.get(vector.get("dialect", ""), {}), **vector.get("policy", {})}
 
@@ -1506,12 +1523,17 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
         grade = judgments.grades(query)
         raw: list[Number | None] = []
         for whole in arrangements(ranked, grade, policy):
-            kept = [row for row in whole if row[0] in grade or not condensed]
+            kept, seen, of_list = [row for row in whole if row[0] in grade or not condensed], whole, spec
+            if "budget" in spec:
+                kept, seen = (within(rows, spec.given["budget"], vector["items"]) for rows in (kept, whole))
+                length = len(seen if spec.name in ("Unjudged", "Novelty", "ILD", "Serendipity") else kept)
+                if spec.name in OF_A_RANK or "average" in spec:
+                    of_list = Spec(spec.name, {**spec.given, "cutoff": str(max(1, length))})
             view = View(
                 [document for document, _, _ in kept],
                 [score for _, score, _ in kept],
                 grade,
-                [document for document, _, _ in whole],
+                [document for document, _, _ in seen],
                 judgments.scale,
                 judgments.pool(query),
                 levels,
@@ -1527,7 +1549,7 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
             size = spec.word("N") or spec.word("over")
             if size.isdigit() and int(size) < len({*view.documents, *grade}):
                 raise Refusal("collection-too-small")
-            raw.append(MEASURES[spec.name](view, spec))
+            raw.append(MEASURES[spec.name](view, of_list))
         values[query] = settled(mean_of(raw), spec, policy, query in vector["run"])
     return values
 

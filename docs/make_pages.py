@@ -25,8 +25,8 @@ _COMMAND = re.compile(r"(?ms)^\$ ([^\n]*<<'END'\n.*?^END$|[^\n]*$)")
 _ABOUT_MEASURES = """# Measures
 
 `gainful measures` prints this list, `gainful measures recall` searches it, and `gainful explain nDCG@10`
-[explains](../../how-to/explain.md) a measure. By default, `gainful eval` computes {}.
-Python examples assume `import gainful`.
+[explains](../../how-to/explain.md) a measure. By default, `gainful eval` computes {}. Most measures take a
+rank (`@10`) or a [budget](../../how-to/budgets.md) (`@4000t`). Python examples assume `import gainful`.
 """
 _ABOUT_NAMES = """Names are accepted in any case and in common spellings (`ndcg@10`, `nDCG10`, `hit_rate@10`,
 `precision_at_5`); output uses the names listed here. Ambiguous names (`accuracy@10`) are errors that list the meanings.

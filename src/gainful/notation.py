@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from gainful.errors import UsageError
 
@@ -145,6 +145,33 @@ def read_ranks(text: str, option: str) -> list[int]:
     if not all(part.isdecimal() and part.isascii() and int(part) for part in parts):
         raise UsageError(f"{option}: expected ranks like 5,10,20, found '{text}'")
     return [int(part) for part in parts]
+
+
+class Budget(NamedTuple):
+    """A limit on the total length of documents; its unit is t, c, w, s or the name of a column of lengths."""
+
+    amount: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{number_text(self.amount)}{self.unit}"
+
+
+_BUDGET = re.compile(rf"(?P<amount>{NUMBER.pattern})(?P<unit>[tcws]|[A-Za-z_]\w+)", re.ASCII)
+
+
+def read_cutoff(value: object, what: str) -> int | Budget:
+    """Read a rank, or a budget with its unit.
+
+    >>> read_cutoff("10", "cutoff"), str(read_cutoff("4000t", "cutoff"))
+    (10, '4000t')
+    """
+    text = str(value).strip()
+    if NUMBER.fullmatch(text) or (found := _BUDGET.fullmatch(text)) is None:
+        return read_whole(value, what)
+    if (amount := read_number(found["amount"], what)) <= 0:
+        raise UsageError(f"{what}: expected a budget above 0, found '{value}'")
+    return Budget(amount, found["unit"])
 
 
 def check_whole(value: object, what: str, least: int | None = None, most: int | None = None) -> None:

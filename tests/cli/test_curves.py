@@ -165,7 +165,7 @@ class TestQueriesAndNotices:
         (["--at", "0"], 2, "--at: expected ranks like 5,10,20, found '0'"),
         (["--regions", "1-2,7"], 2, "--regions: expected ranks like 1-10,11-50, found '1-2,7'"),
         (["--confidence", "0.95"], 2, "--confidence: expected a percentage from 1 to below 100, found 0.95"),
-        (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000, found CG@10000000"),
+        (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000 ranks, found CG@10000000"),
         (["--points", "5"], 2, "--points cannot be used with --kind gain"),
         (["--query", "q7"], 2, "qrels: 1 query not judged, such as 'q7'"),
         (["--missing", "error"], 3, "two.run: 1 query ('q2') not answered, and missing=error forbids it"),
@@ -191,17 +191,3 @@ def test_standard_input(command):
     command.write("qrels", QRELS)
     result = command("curves", "qrels", "-", "-m", "CG@1", "--format", "jsonl", "--name", "mine", stdin=ONE.encode())
     assert values(result, run="mine") == [1.5]
-
-
-def test_abstention(command):
-    command.write("qrels", "".join(f"q{i} 0 a {int(i > 2)}\n" for i in range(9)))
-    command.write("one.run", "".join(f"q{i} Q0 a 1 {i} t\n" for i in range(9)))
-    result = command("curves", "qrels", "one.run", "--abstain", "-m", "P@1", "--level", "30", "--format", "jsonl")
-    [row] = result.rows("P@1: at most 30% false answers guaranteed")
-    # Three of nine answers are false: (2 + 1) / (9 + 1) <= 30% above score 0.
-    assert (row["threshold"], row["answered"], row["false"], row["kept"]) == (0, 8 / 9, 2 / 9, 7 / 9)
-    assert result.rows("P@1: selected thresholds")[0]["threshold"] is None
-    same = command("curves", "qrels", "one.run", "--kind", "abstain", "-m", "P@1", "--level", "30", "--format", "jsonl")
-    assert same.out == result.out
-    found = command("curves", "qrels", "one.run", "--abstain", "--points", "5")
-    assert found.code == 2 and "--points cannot be used with --kind abstain" in found.err

@@ -464,7 +464,8 @@ def test_parameters_and_their_meaning() -> None:
     assert rows["discount"][0] == "rank"
     assert rows["base"] == ("2 (default)", "not used with the other parameters")
     assert rows["rel"][0] == "none (default)"
-    assert rows["cutoff"] == ("5", "@k: only the first k documents count")
+    budget = "@4000t: those within a budget (ideal lists stay whole)"
+    assert rows["cutoff"] == ("5", f"@k: only the first k documents count; {budget}")
 
 
 def test_definition_says_how_values_are_read() -> None:

@@ -128,6 +128,21 @@ def test_random_collections(family: str) -> None:
         compare(random_vector(seed), texts)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_budgets(family: str) -> None:
+    """A budget keeps the documents that fit; the ideal list and the recall base stay whole."""
+    for seed in range(SEEDS):
+        vector, rng = random_vector(seed), random.Random(seed)
+        lengths = {f"{head}{i}": str(rng.choice([0, 10, 20, 25.5, 100])) for head in "Ddé-" for i in range(14)}
+        vector["items"] = {name: {**vector["items"].get(name, {}), "tokens": text} for name, text in lengths.items()}
+        texts = []
+        for name in set(FAMILIES[family]) & set(COMPARED):
+            if MEASURES[name].at_parameter() == "cutoff" and not MEASURES[name].why_no_budget():
+                one = READ[name][seed % len(READ[name])]
+                texts.append(small(str(one.replace(cutoff=f"{rng.choice([5, 30, 65.5, 120, 900])}t"))))
+        compare(vector, texts)
+
+
 def some_of_all(seed: int) -> list[str]:
     """A variant of every measure."""
     return [small(str(READ[name][seed % len(READ[name])])) for name in COMPARED]

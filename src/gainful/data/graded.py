@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.lists import Documents, ItemLists, gather
+from gainful.data.lists import Documents, ItemLists, gather, running_sums
 from gainful.data.near_misses import near_miss
 from gainful.data.parents import chunks_of
 from gainful.data.run import (
@@ -36,7 +36,7 @@ from gainful.io.sources import Text, max_list_bytes, require_memory
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.parallel import Progress
-from gainful.notation import lookalikes_of, printable, text_of_id
+from gainful.notation import Budget, lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -259,6 +259,52 @@ class GradedRun:
             first, last = np.repeat(rank[begins], sizes), np.repeat(rank[begins] + sizes - 1, sizes)
         of_hits = replace(self, hit_rank=rank, hit_first=first, hit_last=last)
         return replace(of_hits, retrieved=counts, score=score, row=row, pooled=None)
+
+    def within(self, budget: Budget) -> GradedRun:
+        """Return the lists to the last document whose cumulated length fits the budget."""
+        known = self.judged.qrels.items
+        if known is None or not known.has_attributes:
+            raise UsageError(f"@{budget}: a table of documents with their lengths is required ({option('items')})")
+        lists = self.items
+        length = np.append(known.lengths(budget.unit), np.nan)[np.minimum(lists.item, len(known.ids))]
+        # Sums of decimals, such as prices, are rounded.
+        fits = running_sums(lists.offsets, np.nan_to_num(length)) <= budget.amount * (1 + 1e-12)
+        unknown = np.flatnonzero(fits & np.isnan(length))
+        if unknown.size and self.run is not None:
+            document = self.run.document(int(self.row[unknown[0]]))
+            query = np.searchsorted(lists.offsets, unknown[0], "right") - 1
+            raise InputError(
+                f"{known.name}: no length of document '{printable(document)}', which {self.source} retrieves for query "
+                f"'{printable(self.query_ids[query])}'",
+                f"@{budget} needs the length of every document until it is used up",
+            )
+        return self.only(fits)
+
+    def only(self, kept: Bools) -> GradedRun:
+        """Return the lists with some of their documents, and ranks closed up."""
+        size, pooled, hits = self.retrieved.size, self.pooled, kept[self.hit_place]
+        retrieved = np.bincount(np.repeat(np.arange(size), self.retrieved)[kept], minlength=size)
+        rank: Ints = np.cumsum(kept) - np.repeat(offsets_of(retrieved)[:-1], self.retrieved)
+        query, place = np.repeat(np.arange(size), np.diff(self.hit_offsets))[hits], self.hit_place[hits]
+        before = (place - self.hit_rank[hits])[: self.hit_first.size]
+        first, last = (before + bound[hits[: bound.size]] for bound in (self.hit_first, self.hit_last))
+        if pooled is not None:
+            of_pooled = np.repeat(np.arange(size), np.diff(pooled[0]))
+            at = self.list_offsets[of_pooled] + pooled[1] - 1
+            pooled = offsets_of(np.bincount(of_pooled[kept[at]], minlength=size)), rank[at[kept[at]]]
+        return replace(
+            self,
+            retrieved=retrieved,
+            hit_offsets=offsets_of(np.bincount(query, minlength=size)),
+            hit_rank=rank[place],
+            hit_grade=self.hit_grade[hits],
+            hit_item=self.hit_item[hits],
+            hit_first=rank[first] - kept[first] + 1,
+            hit_last=rank[last],
+            score=self.score[kept] if self.score.size else self.score,
+            row=self.row[kept] if self.row.size else self.row,
+            pooled=pooled,
+        )
 
 
 def join(

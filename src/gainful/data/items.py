@@ -11,11 +11,11 @@ import numpy as np
 from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import NAMES, Names, folded
-from gainful.io.records import is_empty_cell, name_of_table, rows_by_id
+from gainful.io.columns import NAMES, Names, folded, is_called
+from gainful.io.records import is_empty_cell, name_of_table, number_of_cell, rows_by_id
 from gainful.io.sources import Source
 from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Ints, offsets_of
+from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.notation import nearest, number_text, printable
 
 if TYPE_CHECKING:
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 ItemsLike: TypeAlias = "Source | Mapping[Any, Any] | Iterable[Any] | Frame"
 
 _NAMES: Names = {"document": (*NAMES["document"], "id")}
+#: Names of columns of lengths, by the unit of a budget.
+_LENGTHS: Names = {
+    "t": ("tokens token_count num_tokens n_tokens",),
+    "c": ("characters chars character_count char_count num_chars n_chars",),
+    "w": ("words word_count num_words n_words",),
+    "s": ("seconds duration",),
+}
 #: Columns that identify items instead of describing shared attributes.
 _TEXTS = ("title", "name", "text", "description", "url")
 #: Possible cells of a column that flags the attribute in its name with 1.
@@ -76,7 +83,7 @@ class Items:
             raise InputError(f"{self.name}: the table of items is empty")
         #: The table's row of each item.
         self._about = {
-            item: {name: cell for name, cell in record.values.items() if name != columns["document"]}
+            item: record._replace(values={n: cell for n, cell in record.values.items() if n != columns["document"]})
             for item, (record, columns) in rows.items()
         }
         users: Sequence[bytes] = ()
@@ -91,6 +98,7 @@ class Items:
         self.catalogue = len(self._about) or len(self.ids)
         self.has_attributes, self.has_training = table is not None, training is not None
         self._attributes: dict[str | None, Attributes] = {}
+        self._lengths: dict[str, Floats] = {}
         self._user_place = {each: place for place, each in enumerate(users)}
         # Count repeated interactions once.
         pairs = np.unique(user * len(self.ids) + self.places(ids)[item])
@@ -126,12 +134,32 @@ class Items:
         row, place = gather(np.append(self._user_offsets, self._user_offsets[-1]), places)
         return row, self._taken[place]
 
+    def lengths(self, unit: str) -> Floats:
+        """Return the items' lengths in the column that a unit names, NaN if unknown."""
+        if unit in self._lengths:
+            return self._lengths[unit]
+        known, words = self._columns, _LENGTHS.get(unit, ())
+        names = [unit] if unit in known else [name for name in known if is_called(name, words)]
+        if len(names) != 1:
+            expected = f"expected one column of lengths in '{unit}', found {', '.join(names or known) or 'none'}"
+            raise UsageError(f"{self.name}: {expected}", "a budget can name its column, as in nDCG@4000n_tokens")
+        lengths = self._lengths[unit] = np.full(len(self.ids), np.nan)
+        for place, record in enumerate(self._about.values()):
+            if not is_empty_cell(record.values.get(names[0])):
+                lengths[place] = length = number_of_cell(record, names[0])
+                if length < 0:
+                    raise InputError(f"{record.where}: {names[0]}: expected at least 0, found {number_text(length)}")
+        return lengths
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        return [name for name in dict.fromkeys(key for each in self._about.values() for key in each.values) if name]
+
     def attributes(self, column: str | None) -> Attributes:
         """Return the attributes in a column of the table, or in all columns except titles and the like."""
         if column in self._attributes:
             return self._attributes[column]
-        records = self._about.values()
-        names = [name for name in dict.fromkeys(key for each in records for key in each) if name]
+        records, names = [each.values for each in self._about.values()], self._columns
         if column is not None and column not in names:
             listed = f"no column '{printable(column)}' in {self.name}; columns: {', '.join(names) or 'none'}"
             raise UsageError(f"by: {listed}", nearest(column, names))

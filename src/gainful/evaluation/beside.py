@@ -31,8 +31,9 @@ class Beside:
 
     def values(self, graded: GradedRun, evaluation: ScoredRun) -> dict[str, dict[str, Parts]]:
         """Return the values that are wanted, by kind, then by measure."""
+        measures = [measure for measure in evaluation.measures if measure.budget is None]
         return {
-            name: {str(m): parts for m in evaluation.measures if (parts := kind.find(graded, m, evaluation, self))}
+            name: {str(m): parts for m in measures if (parts := kind.find(graded, m, evaluation, self))}
             for name, kind in KINDS.items()
             if getattr(self, name)
         }

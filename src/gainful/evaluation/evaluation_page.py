@@ -176,7 +176,8 @@ class Report(Showable):
                 for run, parts in of_runs.items():
                     row = (run, str(measure), self._aggregates[measure][run], *parts.values())
                     tables.setdefault(tuple(parts), []).append(row)
-                if (why := kind.note(measure, of_runs)) is not None:
+                why = "not under a budget" if measure.budget else kind.note(measure, of_runs)
+                if why is not None:
                     notes.append(f"{measure}: {why}")
             tables.pop((), None)
             for parts_names, rows in tables.items():

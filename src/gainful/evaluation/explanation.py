@@ -22,10 +22,10 @@ from gainful.evaluation.results import Score, ScoredRun, Signature, settled
 from gainful.gains import Gain
 from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
-from gainful.kernel.arrays import Bools, Ints, distinct
+from gainful.kernel.arrays import Bools, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
-from gainful.measures.block import Block, computed, condenses
+from gainful.measures.block import Block, computed, condenses, seen_lists
 from gainful.measures.catalog import parse, translation_of
 from gainful.measures.expected import EXPLAINED_OVER_TIES
 from gainful.measures.help import Help
@@ -181,8 +181,9 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
     wants_scores = "scores" in measure.needed() or run.has_scores
     graded = join(judged, run, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     policy, is_condensed = graded.policy, condenses(measure, graded.policy)
-    seen = graded.condensed() if is_condensed else graded
-    block = Block(seen, np.zeros(1, np.int64))
+    seen = seen_lists(graded, measure)
+    block, fitting = Block(seen, np.zeros(1, np.int64)), int(seen.retrieved[0])
+    measure = measure.at_end(fitting)
     raw = float(computed(measure, block)[0])
     arithmetic = measure.arithmetic(block) or _derived_arithmetic(measure, seen)
     # Never show an explanation of a different number.
@@ -193,7 +194,7 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
     length = int(graded.retrieved[0])
     grades = np.full(length, np.nan)
     grades[graded.hit_rank - 1] = graded.hit_grade
-    judged_ranks = graded.hit_rank if is_condensed else np.arange(1, length + 1)
+    judged_ranks = (graded.hit_rank if is_condensed else np.arange(1, length + 1))[:fitting]
     tied: tuple[tuple[int, int], ...] = ()
     if policy.order == "score" and graded.score.size:
         scores = graded.score.astype(np.float32) if policy.scores == "float32" else graded.score
@@ -227,7 +228,7 @@ def _derived_arithmetic(measure: Measure, graded: GradedRun) -> Arithmetic:
     """
 
     def score_of(kept: Bools) -> float:
-        return float(computed(measure, Block(_shortened(graded, kept), np.zeros(1, np.int64)))[0])
+        return float(computed(measure, Block(graded.only(kept), np.zeros(1, np.int64)))[0])
 
     ranks = np.arange(1, int(graded.retrieved[0]) + 1)
     shown = ranks[: min(measure.rank_cutoff or _DERIVED_RANKS, _DERIVED_RANKS)].tolist()
@@ -246,28 +247,6 @@ def _derived_arithmetic(measure: Measure, graded: GradedRun) -> Arithmetic:
         adds="change",
         running=measure.name,
         note=f"without it: score of the list without this document; {measure.name}: score of the list to this rank",
-    )
-
-
-def _shortened(graded: GradedRun, kept: Bools) -> GradedRun:
-    """Keep some documents of a run's only list, and renumber their ranks."""
-    rank: Ints = np.cumsum(kept, dtype=np.int64)
-    hits = kept[graded.hit_rank - 1]
-    pooled = np.zeros(0, np.int64) if graded.pooled is None else graded.pooled[1]
-    pooled = rank[pooled[kept[pooled - 1]] - 1]
-    first, last = graded.hit_first[hits[: graded.hit_first.size]], graded.hit_last[hits[: graded.hit_last.size]]
-    return replace(
-        graded,
-        hit_first=rank[first - 1] - kept[first - 1] + 1,
-        hit_last=rank[last - 1],
-        retrieved=rank[-1:] if rank.size else graded.retrieved,
-        hit_offsets=np.array([0, np.count_nonzero(hits)]),
-        hit_rank=rank[graded.hit_rank[hits] - 1],
-        hit_grade=graded.hit_grade[hits],
-        hit_item=graded.hit_item[hits],
-        score=graded.score[kept] if graded.score.size else graded.score,
-        row=graded.row[kept] if graded.row.size else graded.row,
-        pooled=None if graded.pooled is None else (np.array([0, pooled.size]), pooled),
     )
 
 

@@ -16,7 +16,7 @@ from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
 from gainful.measures.block import Block, score_list
 from gainful.measures.parameters import MOST_RANKS, PARAMETERS
-from gainful.notation import NUMBER, choose, nearest, number_text, read_number
+from gainful.notation import NUMBER, Budget, choose, nearest, number_text, read_number
 
 if TYPE_CHECKING:
     from gainful.data.lists import GainLists, ItemLists
@@ -70,6 +70,8 @@ class Measure(ABC):
     sees_past_end: ClassVar[bool] = False
     #: A note on the name by which it was requested.
     note: ClassVar[str] = ""
+    #: The budget given in place of a cutoff, which keeps its default: lists are cut before they are scored.
+    budget: ClassVar[Budget | None] = None
     #: Its name in trec_eval's format, with all parameters at their defaults and with ``@`` (``{}`` is its value), if
     #: trec_eval has none.
     trec_eval: ClassVar[str | None] = None
@@ -84,7 +86,7 @@ class Measure(ABC):
 
     def needed(self) -> frozenset[str]:
         """Return the data that it requires with these parameters."""
-        return self.needs
+        return self.needs if self.budget is None else self.needs | {"documents"}
 
     def own_formula(self) -> str:
         """Return the formula with these parameters if it differs from the docstring's; else an empty string."""
@@ -119,7 +121,12 @@ class Measure(ABC):
         for parameter, default in self.parameters().items():
             value = getattr(self, parameter)
             if value is not None:
-                object.__setattr__(self, parameter, self._read(parameter, default, value))
+                read = self._read(parameter, default, value)
+                if isinstance(read, Budget):
+                    object.__setattr__(self, "budget", read)
+                    object.__setattr__(self, "tables", self.tables | {"items"})
+                    read = default
+                object.__setattr__(self, parameter, read)
         self.validate()
         # Reset parameters without effect, so that measures with the same text are equal.
         for parameter in self._unused() & self.parameters().keys():
@@ -130,10 +137,19 @@ class Measure(ABC):
         if getattr(self, "rel", None) is not None and getattr(self, "level", None) is not None:
             raise UsageError(f"{self.name}: rel and level cannot be combined")
         at = self.at_parameter()
-        if self.needs_at and at is not None and getattr(self, at) is None:
+        if self.budget is not None:
+            if why := self.why_no_budget():
+                raise UsageError(f"{self.name}: a budget ({self.budget}) cannot cut its lists: {why}", self._hint_at())
+        elif self.needs_at and at is not None and getattr(self, at) is None:
             raise UsageError(f"{self.name}: a {self.at} is required", self._hint_at())
         if self.sees_past_end and (self.rank_cutoff or 0) > MOST_RANKS:
             raise UsageError(f"{self.name}: expected a cutoff of at most {MOST_RANKS:,}, found {self.rank_cutoff:,}")
+
+    @classmethod
+    def why_no_budget(cls) -> str:
+        """Return the reason why lists cannot be cut by their lengths; empty if they can."""
+        is_of_list = cls.unit == "query" and cls.aggregate != "whole"
+        return cls.exempt.get("cutoff", "") if is_of_list else "it does not score single lists"
 
     def _hint_at(self) -> str:
         return f"write {self.name}@{10 if self.at == 'cutoff' else 0.5}"
@@ -192,15 +208,25 @@ class Measure(ABC):
     # Cached, because they are used per query and per table cell, and a measure never changes.
     @cached_property
     def _values(self) -> tuple[object, ...]:
-        return tuple(getattr(self, parameter) for parameter in self.parameters())
+        return tuple(map(self._given, self.parameters()))
 
     @cached_property
     def _canonical(self) -> str:
         return self._text(lambda value, default: value is not None and value != default)
 
+    def _given(self, parameter: str) -> object:
+        """Return the value of a parameter; of the cutoff, the budget if there is one."""
+        return self.budget if parameter == "cutoff" and self.budget else getattr(self, parameter)
+
     def replace(self, **changes: Any) -> Measure:
         """Return a copy with some parameters changed."""
+        changes = changes if self.budget is None else {"cutoff": self.budget, **changes}
         return replace(self, **changes).noted(self.note)
+
+    def at_end(self, length: int) -> Measure:
+        """Return the measure of lists that its budget has cut to a length: with that as its cutoff if it needs one."""
+        by_rank = self.needs_at or self.sees_past_end or getattr(self, "average", None) is not None
+        return self.replace(cutoff=max(1, length)) if self.budget and by_rank else self
 
     def noted(self, note: str) -> Measure:
         """Set the note of a new measure and return it."""
@@ -223,14 +249,14 @@ class Measure(ABC):
 
     def _text(self, shown: Callable[[object, object], bool]) -> str:
         unused = self._unused()
-        given = [(name, getattr(self, name), default) for name, default in self.parameters().items()]
+        given = [(name, self._given(name), default) for name, default in self.parameters().items()]
         texts = [
             f"{name}={value_text(value)}"
             for name, value, default in given
             if name != self.at and name not in unused and shown(value, default)
         ]
         name = self.at_parameter()
-        at = f"@{value_text(value)}" if name and shown(value := getattr(self, name), self.parameters()[name]) else ""
+        at = f"@{value_text(value)}" if name and shown(value := self._given(name), self.parameters()[name]) else ""
         return self.name + (f"({', '.join(texts)})" if texts else "") + at
 
     def _unused(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.expected import TieGroups, expected_counts, expected_precisions
+from gainful.notation import Budget
 from gainful.policy import Policy
 
 #: Blocks of at most this many cells (queries x ranks) fit in the processor's cache and limit memory.
@@ -28,10 +29,12 @@ class Computing(Protocol):
     """The methods of a measure that scoring needs."""
 
     whole_list: ClassVar[bool]
+    budget: ClassVar[Budget | None]
 
     def needed(self) -> frozenset[str]: ...
     def check(self, levels: Floats) -> None: ...
     def compute(self, block: Block) -> Floats: ...
+    def at_end(self, length: int) -> Computing: ...
 
 
 class Block(HasCache):
@@ -280,16 +283,28 @@ def seen_blocks(
     graded: GradedRun, measures: Sequence[Computing], queries: Ints | None = None
 ) -> Iterator[tuple[Block, list[int]]]:
     """Yield the blocks of a run, whole and condensed, each with the indices of the measures that use it."""
-    condensed = [condenses(measure, graded.policy) for measure in measures]
-    for view in dict.fromkeys(condensed):
-        seen_by = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
-        for block in blocks(graded.condensed() if view else graded, queries=queries):
+    views = [(condenses(measure, graded.policy), measure.budget) for measure in measures]
+    for view in dict.fromkeys(views):
+        seen_by = [i for i, each in enumerate(views) if each == view]
+        for block in blocks(seen_lists(graded, measures[seen_by[0]]), queries=queries):
             yield block, seen_by
+
+
+def seen_lists(graded: GradedRun, measure: Computing) -> GradedRun:
+    """Return the lists as a measure uses them: condensed, and cut by its budget."""
+    lists = graded.condensed() if condenses(measure, graded.policy) else graded
+    return lists if measure.budget is None else lists.within(measure.budget)
 
 
 def computed(measure: Computing, block: Block) -> Floats:
     """Return a measure's scores of a block, checked to be one finite number or NaN per query."""
-    found = measure.compute(block)
+    if measure.at_end(1) is measure:
+        found = measure.compute(block)
+    else:  # its cutoff is the rank of the last document within the budget
+        found = np.full(block.size, np.nan)
+        for length in {*block.retrieved.tolist()}:
+            rows = np.flatnonzero(block.retrieved == length)
+            found[rows] = measure.at_end(length).compute(Block(block.graded, block.queries[rows]))
     with suppress(TypeError, ValueError):
         if isinstance(mask := getattr(found, "mask", None), np.ndarray):  # masked scores are undefined
             found = np.where(mask, np.nan, np.asarray(found))

@@ -34,7 +34,7 @@ class RankedCollection(OfRelevant):
     unretrieved, tied = "expected", "policy"
 
     def needed(self) -> frozenset[str]:
-        return frozenset({"ties"}) if self.tied == "expected" else frozenset()
+        return super().needed() | ({"ties"} if self.tied == "expected" else frozenset())
 
     def _places(self, block: Block) -> Places:
         relevant = self._relevant(block)

@@ -56,7 +56,7 @@ class CumulatedGain(OfGains):
 
     def validate(self) -> None:
         super().validate()
-        if self.average is not None and self.cutoff is None:
+        if self.average is not None and self._given("cutoff") is None:
             raise UsageError(f"{self.name}: average=ranks requires a cutoff", f"write {self.name}(average=ranks)@10")
         if "base" in self._unused() and self.base != self.parameters().get("base", self.base):
             raise UsageError(f"{self.name}: discount={self.discount} has no base (base={value_text(self.base)})")

@@ -99,7 +99,10 @@ def reading(measure: Measure | type[Measure]) -> str:
 def about_parameter(measure: Measure | type[Measure], parameter: str) -> str:
     """Return the meaning of a parameter for any value; empty if unknown."""
     shared = PARAMETERS.get(parameter)
-    return measure.meanings.get(parameter) or (shared.meaning if shared else "")
+    about = measure.meanings.get(parameter) or (shared.meaning if shared else "")
+    if parameter == "cutoff" and not measure.why_no_budget():
+        about += "; `@4000t`: those within a budget (ideal lists stay whole)"
+    return about
 
 
 def meaning(measure: Measure, parameter: str) -> str:
@@ -130,7 +133,7 @@ def gain_meaning(gain: Gain) -> str:
 
 def parameter_text(measure: Measure, parameter: str) -> str:
     """Format a parameter's value, marking defaults."""
-    value = getattr(measure, parameter)
+    value = measure._given(parameter)
     text = "none" if value is None else value_text(value)
     return f"{text} (default)" if value == measure.parameters()[parameter] else text
 

@@ -99,6 +99,8 @@ def refuse_bounds(measure: Measure, graded: GradedRun) -> None:
     policy = graded.policy
     if condenses(measure, policy):
         raise UsageError(f"{measure}: unjudged=condensed removes unjudged documents, so that it has no bounds")
+    if measure.budget is not None:
+        raise UsageError(f"{measure}: no bounds under a budget")
     for name, value, others in (("ties", policy.ties, {"expected", *BY_GRADE}), ("spans", policy.spans, {"share"})):
         if value in others:
             raise UsageError(f"{measure}: no bounds with {name}={value}")

@@ -11,7 +11,7 @@ import numpy as np
 from gainful.discounts import Base, read_base, read_discount
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.notation import NUMBER, choose, nearest, number_text, read_number, read_whole
+from gainful.notation import NUMBER, choose, nearest, number_text, read_cutoff, read_number, read_whole
 
 
 class Parameter(NamedTuple):
@@ -170,7 +170,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "srs_threshold": Parameter(_read_threshold, "lowest SRS of a retrieved document"),
     "urs_threshold": Parameter(_read_threshold, "lowest URS of a relevant document"),
     "t": Parameter(_read_between(0, 1), "largest distance between SRS and URS that agree"),
-    "cutoff": Parameter(read_whole, "`@k`: only the first k documents count"),
+    "cutoff": Parameter(read_cutoff, "`@k`: only the first k documents count"),
     "recall": Parameter(_read_between(0, 1), "`@r`: a recall level from 0 to 1"),
     "multiple": Parameter(_read_between(0, 1e6), "`@m`: the first m n documents count, for n relevant ones"),
     "points": Parameter(_read_points, "recall levels, from 0 to 1"),

@@ -85,7 +85,7 @@ class Estimating(Measure):
     cutoff = 1000
 
     def needed(self) -> frozenset[str]:
-        return frozenset() if self.srs == "rank" else frozenset({"scores"})
+        return super().needed() | ({"scores"} if self.srs != "rank" else frozenset())
 
     def check(self, levels: Floats) -> None:
         if isinstance(self.urs, Gain):

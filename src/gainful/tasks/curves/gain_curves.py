@@ -148,8 +148,8 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
             raise UsageError(
                 f"curves: expected a measure without average, found {measure}", f"write {measure.replace(average=None)}"
             )
-        if (measure.cutoff or 0) > _DEEPEST:
-            raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
+        if measure.budget or (measure.cutoff or 0) > _DEEPEST:
+            raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,} ranks, found {measure}")
         if with_depth(measure, None) in [with_depth(other, None) for other in checked]:
             raise UsageError(f"duplicate measure {with_depth(measure, None)}")
         checked.append(measure)

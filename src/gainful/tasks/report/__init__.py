@@ -246,7 +246,8 @@ class ReportData(PageData):
     def live(self) -> CumulatedGain:
         """The initial measure of the page's controls: the first measure that they support."""
         found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
-        return next((each for each in found if each.average is None and each.unjudged is None), NDCG(cutoff=10))
+        plain = (each for each in found if each.average is None and each.unjudged is None and each.budget is None)
+        return next(plain, NDCG(cutoff=10))
 
     @cached_property
     def depth(self) -> int:
