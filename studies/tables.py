@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from abstention import abstention
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
 from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
@@ -307,4 +308,5 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "gate-commits": gate_commits,
     "unpaired": unpaired,
     "repeats": repeats,
+    "abstention": abstention,
 }

@@ -46,6 +46,7 @@ from gainful.tasks.compare.factors import compare_factors as compare_factors
 from gainful.tasks.compare.several_systems import compare_several as compare_several
 from gainful.tasks.compare.two_systems import compare_two as compare_two
 from gainful.tasks.compare.unpaired_systems import compare_unpaired as compare_unpaired
+from gainful.tasks.curves.abstention import abstention_curves as abstention_curves
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
 from gainful.tasks.curves.recall_levels import (
     GeneralisedRecall as GeneralisedRecall,

@@ -191,3 +191,17 @@ def test_standard_input(command):
     command.write("qrels", QRELS)
     result = command("curves", "qrels", "-", "-m", "CG@1", "--format", "jsonl", "--name", "mine", stdin=ONE.encode())
     assert values(result, run="mine") == [1.5]
+
+
+def test_abstention(command):
+    command.write("qrels", "".join(f"q{i} 0 a {int(i > 2)}\n" for i in range(9)))
+    command.write("one.run", "".join(f"q{i} Q0 a 1 {i} t\n" for i in range(9)))
+    result = command("curves", "qrels", "one.run", "--abstain", "-m", "P@1", "--level", "30", "--format", "jsonl")
+    [row] = result.rows("P@1: at most 30% false answers guaranteed")
+    # Three of nine answers are false: (2 + 1) / (9 + 1) <= 30% above score 0.
+    assert (row["threshold"], row["answered"], row["false"], row["kept"]) == (0, 8 / 9, 2 / 9, 7 / 9)
+    assert result.rows("P@1: selected thresholds")[0]["threshold"] is None
+    same = command("curves", "qrels", "one.run", "--kind", "abstain", "-m", "P@1", "--level", "30", "--format", "jsonl")
+    assert same.out == result.out
+    found = command("curves", "qrels", "one.run", "--abstain", "--points", "5")
+    assert found.code == 2 and "--points cannot be used with --kind abstain" in found.err

@@ -13,18 +13,25 @@ from gainful.cli.options import FigureOutput, Places, complete_measure
 from gainful.errors import UsageError
 from gainful.frozen import dataclass, fields
 from gainful.question import setting, settings_of
-from gainful.tasks.run_questions import GainCurveOptions, GeneralisedRecallOptions, RecallLevelOptions, SidewaysOptions
+from gainful.tasks.run_questions import (
+    AbstentionOptions,
+    GainCurveOptions,
+    GeneralisedRecallOptions,
+    RecallLevelOptions,
+    SidewaysOptions,
+)
 
 #: Kinds of curves: their options, the function that computes them, and what they show.
 KINDS = {
     "gain": (GainCurveOptions, "gain_curves", "CG, DCG, nCG and nDCG by rank, with the ideal"),
     "recall": (RecallLevelOptions, "recall_levels", "precision–recall per grade level (always undefined=skip)"),
     "generalised": (GeneralisedRecallOptions, "generalised_recall", "generalised precision–recall"),
+    "abstain": (AbstentionOptions, "abstention_curves", "answers by threshold on the top score"),
 }
 
 
 @dataclass(frozen=True)
-class _EveryKind(GeneralisedRecallOptions, RecallLevelOptions, GainCurveOptions, SidewaysOptions):
+class _EveryKind(AbstentionOptions, GeneralisedRecallOptions, RecallLevelOptions, GainCurveOptions, SidewaysOptions):
     """The options of all kinds, without duplicates."""
 
 
@@ -35,9 +42,11 @@ class _Kind:
         "Kind of curve; " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
         choices=KINDS,
     )
+    abstain: bool = setting(False, "Systems that may answer nothing; the same as --kind abstain.")
     measures: tuple[str, ...] = setting(
         (),
-        "Measure to draw, with parameters; gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec.",
+        "Measure to draw, with parameters; gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; abstain: "
+        "any from 0 to 1.",
         flag="-m --measure",
         metavar="MEASURE",
         repeatable=True,
@@ -73,7 +82,7 @@ def command(
 
     Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
     """
-    wanted, kind = given(_EveryKind, params), chosen.kind
+    wanted, kind = given(_EveryKind, params), "abstain" if chosen.abstain else chosen.kind
     if chosen.measures:
         wanted["measures"] = chosen.measures
     show = {name: wanted.pop(name) for name in settings_of(SidewaysOptions) if name in wanted and kind == "gain"}
@@ -82,7 +91,7 @@ def command(
         if name not in {each.name for each in fields(asks)}:
             flag = "--measure" if name == "measures" else flag_name(name, settings_of(_EveryKind)[name][1])
             raise UsageError(f"{flag} cannot be used with --kind {kind}", "gainful curves --help lists the options")
-    collection = reading.opened(qrels, runs, ahead=not shown.queries).of_queries(shown.queries)
+    collection = reading.opened(qrels, runs, ahead=not shown.queries and kind != "abstain").of_queries(shown.queries)
     import gainful
 
     with output.waiting("reading runs"):

@@ -71,6 +71,13 @@ class _CurvesOfRuns:
     threads: int | None = None
 
 
+_DRAWS: int = setting(1000, "gain, abstain: resamples for the bands; 0 for none.", kind="whole", least=0, shown="1000")
+_SEED: int = setting(0, "gain, abstain: random seed.", kind="whole", least=0, shown="0")
+_CONFIDENCE: float = setting(
+    0.95, "gain, abstain: level of the bands.", metavar="PERCENT", read=_read_percentage, shown="95"
+)
+
+
 @dataclass(frozen=True)
 class GainCurveOptions(_CurvesOfRuns):
     """Options of :func:`gainful.gain_curves`."""
@@ -78,9 +85,28 @@ class GainCurveOptions(_CurvesOfRuns):
     measures: MeasuresLike = ("CG", "nDCG")
     _: KW_ONLY
     average: str = setting("ratios", "gain: how nCG and nDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
-    draws: int = setting(1000, "gain: resamples for the bands; 0 for none.", kind="whole", least=0, shown="1000")
-    seed: int = setting(0, "gain: random seed.", kind="whole", least=0, shown="0")
-    confidence: float = setting(0.95, "gain: level of the bands.", metavar="PERCENT", read=_read_percentage, shown="95")
+    draws: int = _DRAWS
+    seed: int = _SEED
+    confidence: float = _CONFIDENCE
+
+
+@dataclass(frozen=True)
+class AbstentionOptions:
+    """Options of :func:`gainful.abstention_curves`."""
+
+    qrels: QrelsLike | Judged
+    runs: Mapping[str, RunLike]
+    measures: MeasuresLike = "nDCG@10"
+    _: KW_ONLY
+    policy: PolicyLike = policy_field()
+    level: float = setting(
+        0.1, "abstain: most false answers to guarantee.", metavar="PERCENT", read=_read_percentage, shown="10"
+    )
+    bar: float = number(0.0, "abstain: highest score of a false answer.", "SCORE", shown="0")
+    draws: int = _DRAWS
+    seed: int = _SEED
+    confidence: float = _CONFIDENCE
+    threads: int | None = None
 
 
 @dataclass(frozen=True)
