@@ -403,3 +403,16 @@ def test_users_and_items_are_called_so() -> None:
     assert "2 of 2 items share their score" in text and "document" not in text
     with pytest.warns(GainfulWarning, match="no relevant item in the judgments"):
         gainful.evaluate_arrays(np.ones((1, 2)), np.zeros((1, 2)), ["RR"])
+
+
+def test_saturated_measures_and_scores_by_chance() -> None:
+    """With 9 of 10 queries at 1, RR tells little; P@6 of six documents depends on no order."""
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
+    run = {f"q{i}": [*("abuvxy" if i else "xyauvw")] for i in range(10)}
+    with pytest.warns(GainfulWarning):
+        found = evaluate(qrels, run, ["RR", "P@2", "P@6"], chance=True).notices
+    assert [line for line in found if "saturated" in line or "chance" in line] == [
+        "<dict>: RR is saturated: 9 of 10 queries have its best score",
+        "<dict>: P@2 is saturated: 9 of 10 queries have its best score",
+        "<dict>: P@6 is hardly above chance: 0.3167, random orders 0.3167",
+    ]

@@ -127,7 +127,9 @@ def test_measures_without_a_split() -> None:
 
 
 def test_ranks_are_checked() -> None:
-    for ranks in ((), (0,), (1.5,)):
+    found = evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, "AP", loss=True, loss_ranks=())
+    assert found.beside("loss", "AP") == {"1-2": 0.5, "not retrieved": 0}
+    for ranks in ((0,), (1.5,)):
         with pytest.raises(UsageError, match="loss_ranks"):
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", loss=True, loss_ranks=ranks)  # type: ignore[arg-type]
 
@@ -148,10 +150,10 @@ def test_a_difference_is_found_or_ordered() -> None:
         "101-1000": (0.0, 0.0),
         "not retrieved": (second / ideal / 2, 0.0),
     }
-    assert [part for part, _, _ in found.parts] == [*expected]
-    for part, one, other in found.parts:
+    assert [part for part, _, _ in found.rows] == [*expected]
+    for part, one, other in found.rows:
         assert (one, other) == pytest.approx(expected[part], abs=1e-15)
-    assert found.sentence == (
+    assert found.notes[0] == (
         "b gains 0.000 nDCG@2 by finding relevant documents and loses 0.113 by ordering its top 2; a perfect reranker "
         "of the top 100 is worth +0.1131 (b), +0.1934 (a)."
     )
@@ -162,7 +164,7 @@ def test_a_difference_on_weighted_queries() -> None:
     runs = {"a": {query: ["x"] for query in qrels}, "b": {"q1": lists, "q2": ["n"], "q3": ["n"]}}
     queries = Queries({"q1": {"w": 3}, "q2": {"w": 1}, "q3": {"w": 9}}, weights="w", only=["q1", "q2"])
     [found] = compare(evaluate(qrels, runs, "P@1"), queries=queries, loss=True).loss
-    assert {part: theirs for part, theirs, _ in found.parts if theirs} == {"2-100": 0.75, "not retrieved": 0.25}
+    assert {part: theirs for part, theirs, _ in found.rows if theirs} == {"2-100": 0.75, "not retrieved": 0.25}
 
 
 def test_only_two_systems_with_runs_and_a_split_have_a_loss() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.errors import UsageError
 from gainful.frozen import dataclass
-from gainful.notation import printable, read_ranks, whole_number
+from gainful.notation import printable, read_ranks
 from gainful.question import setting
 
 if TYPE_CHECKING:
@@ -24,10 +23,6 @@ class Beside:
     chance: bool = setting(False, "Add the expected scores of the same documents in random order.")
     loss: bool = setting(False, "Split 1 - score into order, relevant documents at later ranks and not retrieved.")
     loss_ranks: Sequence[int] = setting((100, 1000), "Ranks at which --loss splits.", metavar="R,...", read=read_ranks)
-
-    def __post_init__(self) -> None:
-        if not [whole_number(rank, "loss_ranks") for rank in self.loss_ranks]:
-            raise UsageError("loss_ranks: at least one rank is required")
 
     def values(self, graded: GradedRun, evaluation: ScoredRun) -> dict[str, dict[str, Parts]]:
         """Return the values that are wanted, by kind, then by measure."""
@@ -84,8 +79,7 @@ def _loss(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Be
     if not is_split(measure):
         return {}
     score, best = evaluation.settled_scores(measure), best_scores(graded, measure, wanted.loss_ranks)
-    every, policy = np.ones(score.size, bool), graded.policy
-    ideal = settled(best.pop("not retrieved"), every, measure, policy.missing, policy.undefined)
+    ideal = settled(best.pop("not retrieved"), np.array(True), measure, graded.policy.missing, graded.policy.undefined)
     steps = [score, *(evaluation.settled(measure, raw) for raw in best.values())]
     # Sums in another order may differ in their last bits.
     steps += [np.where(ideal > 1.0 - 1e-12, 1.0, ideal), np.ones(score.size)]
@@ -112,10 +106,9 @@ def _loss_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> 
     if not is_split(measure):
         return "no exact split"
     names = [*next(iter(of_runs.values()))]
-    # Up to the first rank beyond the cutoff, if there is one.
-    first = next((i for i, name in enumerate(names) if "-" in name), 0)
-    top = names[first].rpartition("-")[2] if "-" in names[first] else measure.rank_cutoff
-    worth = {run: sum([*parts.values()][: first + 1]) for run, parts in of_runs.items()}
+    count = 2 if names[0] == "order" and "-" in names[1] else 1
+    top = names[count - 1].partition("-")[2] or measure.rank_cutoff
+    worth = {run: sum([*parts.values()][:count]) for run, parts in of_runs.items()}
     shown = ", ".join(f"{value:+.4f} ({printable(run, 80)})" for run, value in worth.items())
     return f"a perfect reranker of the top {top} is worth {shown}" if any(worth.values()) else None
 

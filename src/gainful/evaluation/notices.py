@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _SHOWN = 5
 _LATE = 0.65
 #: Share of tied documents above which a ranking is mostly arbitrary.
 _MOST = 0.5
+#: Share of queries at the best score, of so many at least, and multiple of the score by chance, that tell little.
+_SATURATED, _TELLING, _ABOVE = 0.9, 10, 1.25
 #: An escaped byte of an ID that is not UTF-8.
 _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
 #: Words of notices where queries are users.
@@ -127,7 +129,24 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
     if evaluation.lists is not None and evaluation.lists.unknown:
         missing = count_of(evaluation.lists.unknown, "retrieved document")
         lines.append(f"{missing} not in {evaluation.lists.source}: outside the catalogue, without attributes")
-    return [*lines, *_of_exclusion(facts, evaluation.measures), *_of_join(facts, policy), *_of_ties(evaluation)]
+    return [
+        *lines,
+        *_of_exclusion(facts, evaluation.measures),
+        *_of_join(facts, policy),
+        *_of_ties(evaluation),
+        *_of_range(evaluation),
+    ]
+
+
+def _of_range(evaluation: ScoredRun) -> Iterator[str]:
+    """Yield notices on measures that are at their best on most queries, or hardly above random orders."""
+    for measure in (each for each in evaluation.measures if each.better == "higher" and each.aggregate == "mean"):
+        values, chance = evaluation.counted(measure)[0], evaluation.beside("chance", measure).get("chance", 0.0)
+        best, mean = np.count_nonzero(values == measure.bounds[1]), evaluation.mean(measure)
+        if best >= _SATURATED * values.size and values.size >= _TELLING:
+            yield f"{measure} is saturated: {best:,} of {units(values.size, evaluation.unit)} have its best score"
+        if 0 < mean < _ABOVE * chance:
+            yield f"{measure} is hardly above chance: {mean:.4f}, random orders {chance:.4f}"
 
 
 def _of_ties(evaluation: ScoredRun) -> list[str]:

@@ -18,10 +18,10 @@ from gainful.kernel.arrays import Floats, offsets_of
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, raw_scores
 from gainful.measures.holes import gains_of
+from gainful.notation import whole_number
 
 #: Measures that only reward better documents at higher ranks, and are at most 1.
-_NAMES = "nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P SetR Rprec RR Success"
-_SPLIT = frozenset(_NAMES.split())
+_SPLIT = {*"nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P SetR Rprec RR Success".split()}  # noqa: SIM905 - shorter
 
 
 def is_split(measure: Measure) -> bool:
@@ -55,12 +55,11 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
 
 
 def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
-    """Return the raw scores of the best orders of each list, by the name of what was lost before.
-
-    The first part of the list ends at the cutoff, the others at those of ``ranks`` that are later, and at the end.
-    """
+    """Return the raw scores of the best orders of the lists down to the cutoff, to each later one of ``ranks``, to the
+    end, and of all judged documents; by the name of what the order before had lost."""
     cutoff, longest, judged = measure.rank_cutoff, int(graded.retrieved.max(initial=0)), graded.judged
-    ends = sorted({cutoff or min(ranks), *(rank for rank in ranks if rank > (cutoff or 0))})
+    ranks = [whole_number(rank, "loss_ranks") for rank in ranks]
+    ends = sorted({cutoff or min(ranks, default=longest or 1), *(rank for rank in ranks if rank > (cutoff or 0))})
     names = ["order" if cutoff else f"1-{ends[0]}", *(f"{before + 1}-{end}" for before, end in pairwise(ends))]
     parts = dict(zip(names, ends, strict=True)) | ({f"after {ends[-1]}": longest} if longest > ends[-1] else {})
 

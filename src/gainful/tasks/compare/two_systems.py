@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import stdev
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from gainful.data.queries import Queries
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.beside import KINDS, Beside
 from gainful.evaluation.evaluate import evaluate_runs
@@ -59,7 +60,7 @@ class PairComparison(PairedComparison):
     pairs: Mapping[str, PairResult]
     segments: Segments | None = None
     bounds: Mapping[str, PairBounds] = field(default_factory=dict)
-    loss: tuple[PairLoss, ...] = ()  # of the primary measure
+    loss: tuple[Table, ...] = ()  # the parts of 1 - score by the primary measure, with a sentence as note
 
     def whole_page(self, show: ShowOptions) -> Page:
         results, places = list(self.pairs.values()), show.places
@@ -85,7 +86,7 @@ class PairComparison(PairedComparison):
             Column("verdict", get=verdict),
         )
         below = tuple(dict.fromkeys(line for result in results for line in notes_of_test(result)))
-        more = [each.sentence for each in self.bounds.values()] + [each.sentence for each in self.loss]
+        more = [*(each.sentence for each in self.bounds.values()), *(each.notes[0] for each in self.loss)]
         parts: list[Table | Chart | Detail | str] = [
             "\n".join([*map(pair_conclusion, results), *more]),
             Table.of(columns, results, title=f"Result ({a} - {b})", notes=below, for_people=True),
@@ -119,8 +120,7 @@ class PairComparison(PairedComparison):
         if self.bounds:
             columns = head("measure | lowest . ← low | highest . ← high | is_exact | unjudged #", for_machines=True)
             parts.append(Table.of(columns, list(self.bounds.values()), title="bounds"))
-        columns = head("part | system . | baseline .", for_machines=True)
-        parts += [Table(columns, each.parts, "loss") for each in self.loss]
+        parts += self.loss
         rows: list[tuple[Cell, ...]] = []
         for measure, result in self.pairs.items():
             matrix = self.matrices[measure]
@@ -210,22 +210,14 @@ def compare_two(asked: PairOptions) -> PairComparison:
     return PairComparison(scores, found, segments, bounds, tuple(loss))
 
 
-class PairLoss(NamedTuple):
-    """The parts of 1 - score of two systems, and what their differences amount to."""
-
-    parts: Sequence[tuple[str, float, float]]
-    sentence: str
-
-
-def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> PairLoss:
+def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Table:
     """Split the difference of two systems' means, first minus second, into finding and ordering relevant documents."""
     judged, runs = scores.judged_and_runs("loss")
     measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
+    about = replace(matrix.about or Queries(), only=matrix.queries)
     chosen = {name: runs[name] for name in names}
-    found = [*evaluate_runs(judged, chosen, [measure], beside=Beside(loss=True)).values()]
-    position = {query: i for i, query in enumerate(found[0].queries)}
-    places = [position[query] for query in matrix.queries]
-    one, other = (replace(each.at(places), about=matrix.about).beside("loss", measure) for each in found)
+    found = evaluate_runs(judged, chosen, [measure], queries=about, beside=Beside(loss=True))
+    one, other = (found[name].beside("loss", measure) for name in names)
     if not one:
         raise UsageError(f"{option('loss')}: the loss of {measure} cannot be split exactly")
     parts = [(part, one.get(part, 0.0), other.get(part, 0.0)) for part in {**one, **other}]
@@ -237,7 +229,8 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Pa
         f"its top {measure.rank_cutoff or parts[0][0].partition('-')[2]}."
     )
     worth = KINDS["loss"].note(measure, {names[0]: one, names[1]: other})
-    return PairLoss(parts, sentence if worth is None else f"{sentence[:-1]}; {worth}.")
+    columns = head("part | system . | baseline .", for_machines=True)
+    return Table(columns, parts, "loss", (sentence if worth is None else f"{sentence[:-1]}; {worth}.",))
 
 
 def pair_conclusion(result: PairResult) -> str:
