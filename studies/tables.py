@@ -11,6 +11,7 @@ from abstention import abstention
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
 from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
+from judging import judging
 from matrices import distinct_systems, markdown, read, share
 from repeats import repeats
 from sessions import unpaired
@@ -302,6 +303,7 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "sequence-errors": sequence_errors,
     "orders": orders,
     "judges": judges,
+    "judging": judging,
     "gate-errors": gate_errors,
     "gate-misses": gate_misses,
     "gate-rules": gate_rules,

@@ -61,6 +61,7 @@ COMMAND_LINES = [
     ("check", *RUNS),
     ("judgments", "qrels.txt"),
     ("judgments", "qrels.txt", "qrels.txt"),
+    ("judge-next", *RUNS, "-n", "5", "--queries", "queries.csv"),
     ("diff", *RUNS[1:], "--k", "5,10", "--queries", "queries.csv", "--by", "kind", "--detail"),
     ("agree", *RUNS),
     ("stability", *RUNS),

@@ -24,7 +24,7 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("abstention", "matrices", "beyond", "gates", "intervals", "sessions"):
+    for name in ("abstention", "matrices", "beyond", "gates", "intervals", "judging", "sessions"):
         sys.modules.pop(name, None)
 
 
@@ -56,6 +56,8 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.weights(data, samples=1, draws=50).count("\n") == 9
     assert studies.families(data, samples=2, m=4, draws=50).count("\n") == 7
     assert studies.rank_tests(data, samples=2).count("\n") == 5
+    found = studies.judging(data, ("dl-hard",)).splitlines()
+    assert len(found) == 8 and {*found} <= {*table("judging").splitlines()}
     assert studies.posterior_coverage(data, samples=2, draws=50).count("\n") == 10
     assert studies.posterior_calibration(data, samples=9).count("\n") == 7
     assert studies.sequence_widths(data, samples=1).count("\n") == 16

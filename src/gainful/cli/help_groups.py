@@ -31,9 +31,10 @@ _GROUPS: Mapping[str, str] = {
         --master --other-qrels --at-least --topic""",
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
         --average --cost-query --cost-document""",
-    "Statistics": """--baseline --test --margin --procedure --alpha --pairs --bounds --chance --loss |
-        --loss-ranks --correction --interval --family --draws --seed --confidence --groups --factors --sequential
-        --arrival --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
+    "Statistics": """--baseline --test --margin --procedure --alpha --pairs |
+        --bounds --chance --loss --loss-ranks --correction --interval --family --draws --seed --confidence
+        --groups --factors --sequential --arrival --set-size --fuzziness --swaps --persistence --repetitions
+        --best --worst-share""",
     "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open
         --only --marks | --sort --caption --label
         --all --chart --signature --places --quiet --figure-size --no-title --no-signature --figures""",
@@ -42,6 +43,7 @@ _GROUPS: Mapping[str, str] = {
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}
 #: Rare flags that are common for one command.
 _USUAL: Mapping[str, tuple[str, ...]] = {
+    "eval": ("--bounds", "--chance", "--loss"),
     "diff": ("--queries", "--by", "--persistence"),
     "judgments": ("--judges",),
     "report": ("--queries",),

@@ -27,6 +27,9 @@ class _Runs:
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
     by_query: bool = setting(False, "Show each query, not only the distribution.")
+    merge: str | None = setting(
+        None, "Write A with the judgments of this file added, as TREC text.", kind="file", metavar="FILE"
+    )
 
 
 @help_groups.command("judgments")
@@ -57,13 +60,21 @@ def command(
     Krippendorff's alpha and bias, with bootstrap intervals over queries. With --run: whether the system order changes.
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
+
+    Example: gainful judgments qrels.txt --merge next.csv -o merged.txt
     """
     inputs, rel, files = reading.inputs, wanted.rel, named_runs(scored.runs, reading.names)
     if not files and inputs.exclude is not None:
         raise UsageError("--exclude needs runs", "--run names one")
-    from gainful.tasks.judgments import describe_judgments
+    from gainful.tasks.judgments import describe_judgments, merge_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 
+    if shown.merge is not None:
+        if b is not None or files:
+            raise UsageError("--merge cannot be used with B or --run", "gainful judgments A --merge FILE -o merged.txt")
+        with output.opened() as out:
+            out.write(merge_judgments(inputs.read_qrels(a), inputs.read_qrels(shown.merge)))
+        return
     if b is None and not files and not wanted.measures:
         found = describe_judgments(inputs.read_qrels(a), rel=rel, policy=reading.policy, scale=reading.scale)
         output.show(found.page(shown.by_query))

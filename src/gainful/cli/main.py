@@ -40,6 +40,7 @@ COMMAND_GROUPS = {
     "Plan": {
         "power": "Estimate detectable differences and queries needed.",
         "stability": "Test whether the ranking holds on other queries or documents.",
+        "judge-next": "List the documents whose judgments matter most.",
     },
     "Compatibility": {
         "trec_eval": "Drop-in replacement for trec_eval.",
@@ -76,7 +77,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(_OTHER_PACKAGES.get(cmd_name, f"gainful.cli.{cmd_name}_command"))
+        module = importlib.import_module(
+            _OTHER_PACKAGES.get(cmd_name, f"gainful.cli.{cmd_name.replace('-', '_')}_command")
+        )
         command: click.Command = module.command
         for each in (command, *getattr(command, "commands", {}).values()):
             if _MAX_MEMORY not in each.params and any(isinstance(param.type, click.Path) for param in each.params):

@@ -223,6 +223,25 @@ class PairOptions(_QueryGroups, _AllPairs, _Drawn, _Margin, _Test, _Baseline):
 
 
 @dataclass(frozen=True)
+class JudgeNextOptions:
+    """Options of :func:`gainful.judge_next`."""
+
+    scores: ScoresLike
+    _: KW_ONLY
+    number: int = setting(50, "Documents to propose.", kind="whole", least=1, flag="-n --number")
+    between: tuple[str, str] | None = setting(
+        None, "Two systems whose difference counts.", metavar="A,B", read=read_pair, shown="all pairs"
+    )
+    prior: Any = setting(
+        None,
+        "Table of the probabilities of grades: query, document, p0, p1, ...",
+        kind="file",
+        shown="lowest or highest",
+    )
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
 class UnpairedOptions(_Pairs, _Drawn, _Margin, _Test, _Baseline):
     """Options of :func:`gainful.compare_unpaired`."""
 

@@ -11,9 +11,10 @@ import numpy as np
 from gainful._version import __version__
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.errors import UsageError, for_asker
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.evaluation.results import short_conventions
 from gainful.frozen import dataclass, field
+from gainful.io.rows import ids_of
 from gainful.kernel.arrays import Bools, Floats, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Conventions, Table, head
@@ -207,6 +208,34 @@ def describe_judgments(
         unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
         policy=settled,
     )
+
+
+def merge_judgments(judgments: QrelsLike, answers: QrelsLike) -> str:
+    """Return judgments with new ones after them, as TREC text; repeated judgments must have the same grade.
+
+    >>> print(merge_judgments({"q1": {"d1": 2}}, {"q1": {"d1": 2, "d2": 0.5}}), end="")
+    q1 0 d1 2
+    q1 0 d2 0.5
+    """
+    first, second = Qrels.of(judgments), Qrels.of(answers)
+    lines: list[str] = []
+    known: dict[tuple[str, ...], set[float]] = {}
+    for qrels in (first, second):
+        queries, subtopics = qrels.queries, [*map(text_of_id, qrels.subtopic_ids)]
+        columns = (qrels.query.tolist(), qrels.subtopic.tolist(), ids_of(qrels.document_spans), qrels.grade.tolist())
+        for query, subtopic, document, grade in zip(*columns, strict=True):
+            row = queries[query], subtopics[subtopic], text_of_id(document)
+            if len(" ".join(row).split()) != len(row):
+                raise InputError(f"{qrels.name}: TREC text cannot hold an empty ID or a blank: '{' '.join(row)}'")
+            # Without sub-topics, column 2 means nothing.
+            before = known.setdefault(row if len(second.subtopic_ids) > 1 else (row[0], row[2]), set())
+            if qrels is second and before and grade not in before:
+                grades = f"grade {number_text(grade)} in {second.name}, {number_text(max(before))} in {first.name}"
+                raise InputError(f"query {row[0]}, document {row[2]}: {grades}", "remove one of the two")
+            if qrels is first or not before:
+                lines.append(f"{' '.join(row)} {number_text(grade)}\n")
+            before.add(grade)
+    return "".join(lines)
 
 
 def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
