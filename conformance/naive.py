@@ -175,7 +175,9 @@ class Judgments:
             }
         #: The grades of all queries.
         self.levels = [grade for query in self.queries for grade in self.grades(query).values()]
-        highest = max(exact(grade) for judged in rows.values() for _, grade, *_ in judged)
+        read = [exact(grade) for judged in rows.values() for _, grade, *_ in judged]
+        self.read = [grade for grade in map(self._settled, read) if self.counts(grade)]
+        highest = max(read)
         self.scale = max(highest - self.zero, ZERO) if self.zero else highest
 
     def _one(self, judged: list[tuple[bytes, Fraction]]) -> Fraction:
@@ -292,6 +294,7 @@ class View:
     training: dict[str, list[str]] = field(default_factory=dict)  # the training table
     past: list[str] = field(default_factory=list)  # of this user
     share: dict[str, Fraction] = field(default_factory=dict)  # of its grade that counts in this list
+    read: list[Fraction] = field(default_factory=list)  # the grades of all judgments, before judges are combined
 
     @property
     def ranked(self) -> list[Fraction | None]:
@@ -497,6 +500,17 @@ def by_ranks(view: View, spec: Spec) -> Number | None:
     if spec.name == "RelP":
         return Fraction(len(ranks), min(k, base))
     return Fraction(len(ranks), base) if spec.name == "R" else sum(precisions, ZERO) / base
+
+
+@measures("Leak")
+def leak(view: View, spec: Spec) -> Number | None:
+    def is_forbidden(grade: Fraction) -> bool:
+        return grade <= spec.number("forbidden") if "forbidden" in spec else grade < 0
+
+    if not any(map(is_forbidden, view.read)):
+        return None
+    judged = [document for document in view.whole[: spec.k] if document in view.grade]
+    return ONE if any(is_forbidden(view.grade[each] * view.share.get(each, ONE)) for each in judged) else ZERO
 
 
 @measures("Rprec", "RprecMult")
@@ -1443,7 +1457,7 @@ def of_all_lists(vector: Json, spec: Spec) -> Number | None:
 
 #: Worst values other than 0; None if there is none, so that the query is excluded.
 WORST: dict[str, Fraction | None] = {
-    **dict.fromkeys(("NDPM", "VanRijsbergenE", "Fallout", "Frustration"), ONE),
+    **dict.fromkeys(("NDPM", "VanRijsbergenE", "Fallout", "Frustration", "Leak"), ONE),
     **dict.fromkeys(("ASL", "ESL", "RankedHalfLife", "SwetsE", "Utility", "SessionCost")),
     **dict.fromkeys(("QueriesToFirst", "DocumentsToFirst", "QueriesToGain", "DocumentsToGain")),
 }
@@ -1545,6 +1559,7 @@ def values_of_lists(vector: Json, spec: Spec) -> dict[str, Number | None]:
                 vector.get("training", {}),
                 list(dict.fromkeys(vector.get("training", {}).get(query, []))),
                 {document: share for document, _, share in kept},
+                judgments.read,
             )
             size = spec.word("N") or spec.word("over")
             if size.isdigit() and int(size) < len({*view.documents, *grade}):

@@ -59,6 +59,7 @@ INSIDES = (
     *("a=2, c=-0.5", "b=-0.1, d=0.01, N=100", "a=3, b=-2, rel=3"),
     *("N=1000", "N=1000, unretrieved=bottom", "N=1000, tied=expected", "N=1000, tied=policy", "N=1000, rel=2"),
     *("N=1000, level=1", "N=1000, unjudged=condensed", "tied=expected, rel=2, unjudged=condensed"),
+    *("forbidden=-1", "forbidden=0", "forbidden=2"),
     *("n=2", "n=3, N=1000", "n=2, count=all, N=1000, unretrieved=bottom"),
     *("w=0", "w=0.3", "w=1", "levels=all"),
     *(f"over={over}" for over in ("retrieved", "relevant", "judged", "100", "relevant, rel=2", "judged, srs=minmax")),
@@ -204,6 +205,8 @@ def worths(measure: Measure) -> dict[int | None, float]:
 def worth(measure: Measure, grade: int | None) -> float:
     """Return the worth of a grade to a measure, by its definition of relevance and gain."""
     rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
+    if measure.name == "Leak" and grade is not None and measure.is_forbidden(grade):  # type: ignore[attr-defined]
+        return -1.0
     if grade is None or grade < 0 or (level is not None and grade != level) or (rel is not None and grade < rel):
         return 0.0
     if measure.name in BY_GRADE:

@@ -83,6 +83,8 @@ class TestReading:
             ("HitRate@10", "Success@10"),
             ("hit-ratio@10", "Success@10"),
             ("HR@10", "Success@10"),
+            ("recall_any@5", "Success@5"),
+            ("recall_all@5", "Complete@5"),
             ("R_cap@100", "RelP@100"),
             ("strec@10", "StRecall@10"),
             ("hole@10", "Unjudged@10"),

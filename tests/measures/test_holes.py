@@ -16,7 +16,7 @@ EXACT = [
     *("CG@3", "DCG", "DCG(gain=exp2)@3", "nCG@2", "nDCG", "nDCG@3", "nDCG(gain=exp2)@3", "nDCG(rel=2)@4"),
     *("nDCG(level=1)@3", "nDCG(discount=rank)@3", "P@3", "P(rel=2)@2", "R@3", "R(level=1)@2", "SetR", "SetP", "SetF"),
     *("F@3", "RR", "RR@2", "Success@2", "RBP(p=0.7)", "RBP(gain=scaled)@3", "ERR", "ERR@3", "AP", "AP@3", "AP(rel=2)"),
-    *("AP(level=1)@2", "GMAP", "Complete", "Complete@2"),
+    *("AP(level=1)@2", "GMAP", "Complete", "Complete@2", "Leak(forbidden=0)@2", "Leak(forbidden=1)"),
 ]
 RANGES = ["Q", "nERR@3", "muAP", "nDCG(average=ranks)@3", "nDCG(discount=jarvelin2000, base=4)@3", "RBP(scale=query)"]
 

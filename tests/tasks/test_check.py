@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import gainful
-from gainful import Policy, Qrels, Run, examine, simulate
+from gainful import Policy, Qrels, Run, simulate
 from gainful.tasks.check import CHECKS, Examination, Finding
 from tests.together import together
+
+#: Lists are short, so that the default R@100 does not depend on their order.
+examine = partial(gainful.examine, measures="nDCG@10")
 
 QUERIES = [f"q{i}" for i in range(1, 11)]
 DEPTH = 20
@@ -416,6 +420,24 @@ def test_refused_by_eval_means_serious() -> None:
         assert [each.severity for each in found_in(lines, qrels)] == ["serious"]
         with pytest.raises(gainful.InputError, match=message):
             gainful.evaluate(qrels, run_text(lines))
+
+
+def test_cutoffs_that_lists_do_not_reach() -> None:
+    """R@k of at most k candidates is 1 if all relevant documents, of which each query has eight, are among them."""
+    lines = [line for line in clean_lines() if line[2] in range(1, 13)]
+    options: dict[str, Any] = {"measures": ["R@12", "P@12", "nDCG@12", "R(rel=2)@11"]}
+    finding = only(found_in(lines, **options), "trivial-cutoff")
+    assert summary(finding) == ("warning", 10, 10)
+    assert finding.example == "query q1: R@12 of 12 candidates"
+    assert not found_in(lines, measures=["R@11", "Success@11", "Complete@11", "Success"])
+    # A relevant document that most lists lack, a list that is longer, and too few lists to tell.
+    missed = {query: {**grades, "missed": 1} for query, grades in clean_qrels().items() if query not in ("q1", "q2")}
+    assert not found_in(lines, {**clean_qrels(), **missed}, **options)
+    assert [each.count for each in found_in([*lines, ("q1", "other", 13, 1)], **options)] == [9]
+    few = {query: clean_qrels()[query] for query in QUERIES[:4]}
+    assert not found_in([line for line in lines if line[0] in few], few, **options)
+    # By default, the measures of eval, of which R@100 has such a cutoff.
+    assert only([*gainful.examine(clean_qrels(), {"r": run_text(clean_lines())}).findings], "trivial-cutoff")
 
 
 def test_counts_are_those_of_eval() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -154,6 +155,34 @@ def test_floors_and_queries_that_must_hold():
     ):
         with pytest.raises(error):
             freeze_gate(QRELS, RUN, "RR", rule=rule)
+
+
+def test_forbidden_documents_fail_the_gate():
+    qrels = {**QRELS, "q00": {**QRELS["q00"], "secret": -1}, "q07": {**QRELS["q07"], "secret": -2}}
+    gate = freeze_gate(qrels, RUN, "RR", rule=Rule(0.5, forbid="Leak@5"))
+    assert [each.name for each in check_gate(gate, qrels, RUN).promises] == ["Leak@5 = 0"]
+    lists = {query: [*RUN[query][:4], "secret", *RUN[query][4:]] for query in ("q00", "q07", "q08")}
+    leaking = {**RUN, **lists}  # in q08, the document is not judged
+    report = check_gate(gate, qrels, leaking)
+    assert report.verdict == "regression"
+    assert report.text().startswith("Regression: Leak@5: forbidden documents in 2 queries (q00, q07).")
+    below = {query: [*RUN[query][:5], "secret"] for query in lists}
+    assert check_gate(gate, qrels, {**RUN, **below}).verdict == "pass"
+    # Any of several repeats must not leak, and a query without results does not.
+    assert check_gate(gate, qrels, [RUN, leaking]).verdict == "regression"
+    lenient = freeze_gate(qrels, RUN, "RR", rule=Rule(0.5, missing_at_most=1, forbid="Leak@5"))
+    without = {query: documents for query, documents in RUN.items() if query != "q00"}
+    assert check_gate(lenient, qrels, without).verdict == "pass"
+    assert Rule.of(forbid="Leak(forbidden=-2)@5").forbid == "Leak(forbidden=-2)@5"
+    for run, judgments, forbid, message in (
+        (leaking, qrels, "Leak@5", "breaks its own rule: Leak@5: forbidden documents in 2 queries"),
+        (RUN, QRELS, "Leak@5", "Leak@5 is undefined: the judgments forbid no document"),
+        (RUN, QRELS, "P@5", "forbid: expected Leak, such as Leak@10, found 'P@5'"),
+    ):
+        with pytest.raises(GainfulError, match=re.escape(message)):
+            freeze_gate(judgments, run, "RR", rule=Rule(0.5, forbid=forbid))
+    with pytest.raises(InputError, match="breaks its own rule: Leak@5"):
+        update_gate(gate, qrels, leaking, "better ranks")
 
 
 def test_update_keeps_to_the_rule_too():

@@ -72,7 +72,7 @@ class Judged(HasCache):
         self._cache = {}
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
-        self.grade = self._settled(self._one_grade_an_item())
+        self.grade = self.settled(self._one_grade_an_item())
         #: The highest possible grade, in the units of ``grade``.
         self.scale = max(qrels.scale - policy.grade_zero, 0.0) if policy.grade_zero else qrels.scale
 
@@ -182,7 +182,7 @@ class Judged(HasCache):
         """Item, sub-topic and grade, with one grade per item and sub-topic; items ascend."""
         self._require_all()
         item, subtopic, grade = self._one_grade_a_subtopic
-        return item, subtopic, self._settled(grade)
+        return item, subtopic, self.settled(grade)
 
     @cached_property
     def levels(self) -> Floats:
@@ -190,7 +190,8 @@ class Judged(HasCache):
         found = distinct(self.grade if self.unlisted is None else np.append(self.grade, 0.0))
         return found[~np.isnan(found)]
 
-    def _settled(self, grade: Floats) -> Floats:
+    def settled(self, grade: Floats) -> Floats:
+        """Return grades under the policy, NaN if they count as unjudged."""
         if self.policy.grade_zero:
             grade = np.maximum(grade - self.policy.grade_zero, 0.0)
         if self.policy.negative == "unjudged" and (grade < 0).any():

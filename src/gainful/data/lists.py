@@ -26,7 +26,9 @@ class Documents:
 
     def relevant(self, rel: float | None, level: float | None) -> Documents:
         """Return those with a grade above 0, of at least ``rel``, or of exactly ``level``."""
-        chosen = is_relevant(self.grade, rel, level)
+        return self.chosen(is_relevant(self.grade, rel, level))
+
+    def chosen(self, chosen: Bools) -> Documents:
         return Documents(self.row[chosen], self.rank[chosen], self.grade[chosen])
 
 

@@ -20,7 +20,7 @@ from gainful.kernel.arrays import Floats, Ints
 
 _NAMES = (
     "CG DCG nCG nDCG NDCNG RBP P R F Rprec RprecMult RelP Success Complete SetP SetR SetF SetAP SetRelP AP GMAP muAP "
-    "RR ERR nERR Q Judged Unjudged NumQ NumRet NumRel NumRelRet"
+    "RR ERR nERR Q Judged Unjudged Leak NumQ NumRet NumRel NumRelRet"
 )
 #: The measures that have a closed form.
 AVERAGED_OVER_TIES = frozenset(_NAMES.split())

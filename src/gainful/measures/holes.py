@@ -24,10 +24,11 @@ from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, ratios, raw_scores
+from gainful.measures.precision import Leak
 from gainful.policy import BY_GRADE
 
 #: Measures that are extreme if all unjudged documents down to the cutoff are relevant and no later ones, or vice versa.
-_AT_ENDS = frozenset(("F", "SetP", "SetR", "SetF", "Success", "Complete", "RR", "ERR"))
+_AT_ENDS = frozenset(("F", "SetP", "SetR", "SetF", "Success", "Complete", "Leak", "RR", "ERR"))
 
 #: Arrays of queries x gains x documents have at most this many cells.
 _CELLS = 1 << 20
@@ -78,7 +79,7 @@ def linear_form(measure: Measure) -> Linear | None:
 def gains_of(measure: Measure, grades: Floats, scale: float) -> Floats:
     """Return the gain of each grade for a measure; 1 or 0 if only relevance counts."""
     rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
-    counts = is_relevant(grades, rel, level)
+    counts = measure.is_forbidden(grades) if isinstance(measure, Leak) else is_relevant(grades, rel, level)
     if not isinstance(gain, Gain):
         return counts.astype(np.float64)
     gains = gain.of_grades(grades, scale)

@@ -140,6 +140,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "average": Parameter(_one_of("ranks"), "`ranks`: mean over ranks 1 to k"),
     "rel": Parameter(_read_between(0, math.inf), "lowest relevant grade (gain measures: lower grades have gain 0)"),
     "level": Parameter(_read_between(0, math.inf), "the only relevant grade (gain measures: others have gain 0)"),
+    "forbidden": Parameter(read_number, "highest forbidden grade; by default, grades below 0 are forbidden"),
     "unjudged": Parameter(_one_of("zero", "condensed"), "overrides the policy: `zero` or `condensed`"),
     "beta": Parameter(_read_between(0, 1e100), "weight of recall: above 1 favours recall, below 1 precision"),
     "alpha": Parameter(_read_between(0, 1), "weight of precision against recall, from 0 to 1"),

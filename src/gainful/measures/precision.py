@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.data.lists import Documents
 from gainful.errors import UsageError
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, ratios
@@ -31,6 +31,11 @@ class OfRelevant(Measure):
 
     def _found(self, block: Block) -> Ints | Floats:
         return block.count(self._relevant(block), self.cutoff)
+
+    def _any_found(self, block: Block) -> Floats:
+        if block.averages_ties:
+            return expected_successes(block.groups(self._relevant(block)), self.cutoff, block.size)
+        return (self._found(block) > 0).astype(np.float64)
 
     def _base(self, block: Block) -> Ints:
         return block.recall_base(self.rel, self.level)
@@ -330,9 +335,7 @@ class Success(Binary):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        if block.averages_ties:
-            return expected_successes(block.groups(self._relevant(block)), self.cutoff, block.size)
-        return (self._found(block) > 0).astype(np.float64)
+        return self._any_found(block)
 
 
 class Complete(Binary):
@@ -367,6 +370,46 @@ class Complete(Binary):
         else:
             is_seen = (self._found(block) == base).astype(np.float64)
         return np.where(base == 0, np.nan, is_retrieved * is_seen)
+
+
+class Leak(OfRelevant):
+    """Leak: whether any of the first k documents is forbidden.
+
+    Formula:
+        Leak@k = 1 if a forbidden document is in the top k, else 0
+
+    Conventions:
+        - forbidden is grade < 0, with forbidden=g grade <= g; unjudged documents are not forbidden
+        - without @k, the whole list counts, always with its unjudged documents
+        - judgments that forbid no document of any query, such as those with negative=unjudged: undefined
+
+    Reference:
+        trec_eval, m_success.c, for forbidden instead of relevant documents
+
+    Example:
+        >>> gainful.parse("Leak@2").score([1, 0, -1]), gainful.parse("Leak(forbidden=0)@2").score([1, 0, -1])
+        (0.0, 1.0)
+    """
+
+    name = "Leak"
+    better = "lower"
+    whole_list = True
+    forbidden: float | None = None
+    cutoff: int | None = None
+
+    def is_forbidden(self, grades: Floats) -> Bools:
+        """Return whether documents of these grades are forbidden."""
+        return np.asarray(grades < 0 if self.forbidden is None else grades <= self.forbidden)
+
+    def _relevant(self, block: Block) -> Documents:
+        hits = block.hits
+        return block.cached(("forbidden", self.forbidden), lambda: hits.chosen(self.is_forbidden(hits.grade)))
+
+    def compute(self, block: Block) -> Floats:
+        judged = block.graded.judged
+        if not self.is_forbidden(judged.settled(np.array(judged.qrels.levels))).any():
+            return np.full(block.size, np.nan)
+        return self._any_found(block)
 
 
 class SetP(Precision):

@@ -103,6 +103,9 @@ CHECKS: Mapping[str, Check] = {
         "Documents below the end count as not retrieved, which lowers recall and AP in particular.",
         "Correct if the system found no more; otherwise check whether the run was cut.",
     ),
+    "trivial-cutoff": _warning(
+        "The score is 1 in any order of these lists.", "Use a k below the number of candidates, or nDCG, AP or RR."
+    ),
     "self-hits": _warning(
         "A query that is a document of the collection retrieves itself.",
         "Remove it from its own list if queries and documents share their IDs.",

@@ -60,6 +60,7 @@ class Rule:
     judged_at_least: float = number(0.0, "Required share of judged documents in the top ranks.", "SHARE")
     judged_drop: float = number(0.05, "Largest acceptable drop of the judged share.", "SHARE")
     spread: float = number(0.13, "Per-query spread of a small change, relative to the mean.", "SHARE")
+    forbid: str | None = setting(None, "Fail if a query has a forbidden document in the top k.", metavar="Leak@K")
 
     def __post_init__(self) -> None:
         above, share = (5e-324, _LARGEST, "a number above 0"), (0, 1, "a share from 0 to 1")
@@ -73,6 +74,8 @@ class Rule:
             value = getattr(self, name)
             if not (_is_number(value) and least <= value <= most) and (name, value) != ("margin", None):
                 raise UsageError(f"{name.replace('_', '-')}: expected {wanted}, found {value!r}")
+        if self.forbid is not None and parse(self.forbid).name != "Leak":
+            raise UsageError(f"forbid: expected Leak, such as Leak@10, found '{printable(self.forbid)}'")
         object.__setattr__(self, "floors", {str(parse(measure)): floor for measure, floor in self.floors.items()})
 
     @classmethod

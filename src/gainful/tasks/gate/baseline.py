@@ -93,7 +93,8 @@ def measure_runs(
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
     queries: Queries | None,
-    threads: int | None = None,
+    threads: int | None,
+    rule: Rule,
 ) -> Measured:
     """Score runs of one system by measures that have a mean and a direction, with the share of judged documents."""
     for measure in measures:
@@ -102,7 +103,7 @@ def measure_runs(
     cutoffs = [cutoff for measure in measures if (cutoff := getattr(measure, "cutoff", None))]
     depth = min(cutoffs, default=10)
     coverage = parse(f"Judged@{depth}")
-    wanted = [*measures, *([] if coverage in measures else [coverage])]
+    wanted = [*dict.fromkeys([*measures, coverage, *([parse(rule.forbid)] if rule.forbid else [])])]
     found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads)
     evaluations = tuple(found.values())
     scores = np.array([[each.settled_scores(measure) for each in evaluations] for measure in measures])
@@ -149,7 +150,7 @@ def freeze_gate(
     about = None if queries is None else Queries.of(queries)
     if rule.by is not None and about is None:
         raise UsageError("by requires a table of queries", "--queries FILE (queries= in Python)")
-    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads)
+    found = measure_runs(judged, _repeats(run), parse_all(measures), about, threads, rule)
     known = {query: FrozenQuery("", []) for query in found.queries}
     suspicious: list[str] = []
     if about is not None:
@@ -186,7 +187,7 @@ def check_gate(
         refusal = _other_judgments(frozen, judged.qrels)
         if refusal is not None and frozen.queries.keys().isdisjoint(judged.qrels.queries):
             raise refusal
-        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads)
+        found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads, frozen.rule)
         report = replace(report, means=found.means(_weights(frozen, found.queries)))
         refusal = refusal or _too_few_answered(found, frozen.rule)
         _raise_refusals(refusal or _too_few_judged(frozen.rule, found, frozen.judged))
@@ -211,7 +212,7 @@ def check_gate(
         findings=findings,
         groups=tuple(each for each in assessed if each.group is not None),
         queries=tuple(changes),
-        promises=(*_floors(frozen, means), *held),
+        promises=(*_floors(frozen, means), *held, *_leaks(frozen, found)),
         blind=None if blind is None else blind.message,
         notices=tuple(notices(found.evaluations)),
     )
@@ -244,7 +245,7 @@ def update_gate(
     known = set(judged.qrels.queries)
     others = [query for query in frozen.judgments.get("others", ()) if query in known]  # deliberately left out
     left_out = Queries(exclude=others) if others else None
-    found = measure_runs(judged, runs, frozen.parsed, left_out, threads)
+    found = measure_runs(judged, runs, frozen.parsed, left_out, threads, frozen.rule)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
         raise InputError(
@@ -275,7 +276,7 @@ def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
 def comparable(gate: Gate, judged: Judged, runs: Mapping[str, RunLike], threads: int | None = None) -> Measured:
     """Score runs on the frozen queries; raise RefusalError if they cannot be compared with the baseline."""
     _raise_refusals(_other_judgments(gate, judged.qrels))
-    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads)
+    found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads, gate.rule)
     _raise_refusals(_too_few_answered(found, gate.rule))
     return found
 
@@ -345,7 +346,8 @@ def _with_baseline(
         gate = replace(gate, rule=replace(gate.rule, margin=margin))
         if notice is not None:
             gate_notices, blind = [*gate_notices, notice], None
-    _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind))
+    leaks = [f"the baseline breaks its own rule: {each.broken}" for each in _leaks(gate, found) if each.broken]
+    _raise_refusals(*_broken_rules(gate, found if are_queries_new else None, blind), *map(RefusalError, leaks))
     return replace(gate, notices=(*gate_notices, *([] if blind is None else [blind.message])))
 
 
@@ -573,3 +575,15 @@ def _floors(gate: Gate, means: Mapping[str, float]) -> Iterator[Promise]:
         if floor is not None:
             sign = "<=" if measure.better == "lower" else ">="
             yield Promise(f"{measure} {sign} {floor:g}", broken_floor(measure, floor, means[str(measure)]))
+
+
+def _leaks(gate: Gate, found: Measured) -> Iterator[Promise]:
+    """Yield the promise that no query has a forbidden document."""
+    if gate.rule.forbid:
+        leak = parse(gate.rule.forbid)
+        # Raw, because a query without results shows nothing forbidden.
+        raw = np.max([each.raw[each.measures.index(leak)] for each in found.evaluations], axis=0)
+        shown = [found.queries[place] for place in np.flatnonzero(raw > 0).tolist()]
+        where = f"{leak}: forbidden documents in {count_of(len(shown), 'query', 'queries')} ({some_of(shown)})"
+        none = f"{leak} is undefined: the judgments forbid no document"
+        yield Promise(f"{leak} = 0", none if np.isnan(raw).any() else where if shown else None)
