@@ -69,7 +69,7 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_303,
+    "cli": 3_308,
     "compat": 1_790,
     "data": 4_415,
     "evaluation": 4_833,
@@ -79,11 +79,10 @@ MOST_LINES = {
     "pages": 840,
     "render": 2_572,
     "stats": 6_400,
-    "tasks": 16_609,
+    "tasks": 16_655,
     "top": 2_080,
     "gainful_papers": 6_450,
-    "tests": 55_251,
-    "tests": 55_170,
+    "tests": 55_310,
 }
 
 
