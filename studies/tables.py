@@ -13,6 +13,7 @@ from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
 from judging import judging
 from matrices import distinct_systems, markdown, read, share
+from real_runs import losses, shuffled
 from repeats import repeats
 from sessions import unpaired
 
@@ -310,5 +311,7 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "gate-commits": gate_commits,
     "unpaired": unpaired,
     "repeats": repeats,
+    "losses": losses,
+    "shuffled": shuffled,
     "abstention": abstention,
 }

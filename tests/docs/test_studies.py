@@ -24,7 +24,7 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("abstention", "matrices", "beyond", "gates", "intervals", "judging", "sessions"):
+    for name in ("abstention", "matrices", "beyond", "gates", "intervals", "judging", "real_runs", "sessions"):
         sys.modules.pop(name, None)
 
 
@@ -72,6 +72,8 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.orders(data, samples=1, draws=20).count("\n") == 10
     assert studies.unpaired(data, samples=1, draws=20).count("\n") == 9
     assert studies.repeats(data, samples=1).count("\n") == 16
+    assert studies.losses(data) == table("losses")
+    assert studies.shuffled(data) == table("shuffled")
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
 

@@ -118,3 +118,6 @@ def test_chance_is_the_mean_over_all_orders() -> None:
     for measure in measures:
         assert scored.beside("chance", measure)["chance"] == pytest.approx(every.mean(measure), abs=1e-14)
     assert scored.beside("chance", "Bpref") == {}
+    cut = evaluate({"q": qrels}, {"q": [*documents, "late"]}, measures, chance=True, depth=4)
+    for measure in measures:
+        assert cut.beside("chance", measure) == scored.beside("chance", measure)

@@ -242,7 +242,7 @@ class GradedRun:
     def shuffled(self) -> GradedRun:
         """Return the lists with all documents tied, so that scores are means over all orders."""
         last = np.repeat(self.retrieved, np.diff(self.hit_offsets))
-        policy = replace(self.policy, ties="expected")
+        policy = replace(self.policy, ties="expected", depth=None, order="score", spans="none")  # of lists as they are
         return replace(self, policy=policy, hit_first=np.ones_like(last), hit_last=last)
 
     def condensed(self) -> GradedRun:
