@@ -121,7 +121,7 @@ def test_wrong_usage(gate):
         (("check", "part.json", "qrels.txt", "base.run"), "part.json:1: expected JSON, found unterminated string"),
         (("check", "no.json", "qrels.txt", "base.run"), "hint: gainful gate init QRELS RUN -o no.json creates it"),
         (("check", "gate.json", "qrels.txt", "base.run", "--bounds"), "no option --bounds"),
-        (("check", "gate.json", "qrels.txt", "base.run", "--bounds"), "gate init --judged-drop"),
+        (("check", "gate.json", "qrels.txt", "base.run", "--bounds"), "the gate uses bounds"),
     ):
         done = gate("gate", *line)
         assert done.code in (2, 3), line

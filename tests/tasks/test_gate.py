@@ -232,6 +232,26 @@ def test_missing_queries_are_refused(gate):
     assert check_gate(lenient, QRELS, some).verdict != "refused"
 
 
+def test_unjudged_documents_that_cannot_change_the_verdict_are_not_refused():
+    """Scores with the worst and the best grades come from judging the documents so."""
+    rule = Rule(margin=0.15)
+    frozen = freeze_gate(QRELS, RUN, "P@5", rule=rule)
+    far_worse = {query: [f"{query}-unknown", *r[4:], *r[:4]] for query, r in RUN.items()}
+    found = check_gate(frozen, QRELS, far_worse)
+    means = {}
+    for grade in (0, 3):
+        judged = {query: {**of, f"{query}-unknown": grade} for query, of in QRELS.items()}
+        means[grade] = gainful.evaluate(judged, far_worse, "P@5").mean("P@5")
+    assert found.verdict == "regression" and means[3] > means[0]
+    assert found.notices[-1] == (
+        "only 80.0% of the documents in the top 5 are judged; the verdict is the same if the others have the worst or "
+        f"the best grades: P@5 {means[0]:.4f} or {means[3]:.4f}"
+    )
+    slightly = {query: [*r[:4], f"{query}-unknown", *r[4:]] for query, r in RUN.items()}
+    assert check_gate(frozen, QRELS, slightly).verdict == "refused"
+    assert check_gate(freeze_gate(QRELS, RUN, "Q", rule=rule), QRELS, far_worse).verdict == "refused"
+
+
 def test_unjudged_documents_are_refused(gate):
     unjudged = {query: [*r[:9], "unknown"] for query, r in RUN.items()}
     refused(check_gate(gate, QRELS, unjudged), "90.0% of the documents in the top 10", "100.0% in the baseline")

@@ -47,7 +47,7 @@ _INSTEAD: Mapping[str, str] = {
     "--confidence --confidence-level": "--alpha 0.05 gives 95% confidence",
     "-c": "queries without results count as 0 unless --missing skip; gainful trec_eval takes trec_eval's options",
     "--verbose -v --debug": "--detail shows more in some commands; notices are printed unless --quiet is given",
-    "--bounds": "bounds for unjudged documents are not computed; gate init --judged-drop limits their number",
+    "--bounds": "gainful eval and gainful compare have it; the gate uses bounds if too few documents are judged",
     "--by --segment --segments --group --groups --group-by": "--queries FILE reads groups of queries; eval, compare, "
     "curves and gate init show them with --by COLUMN",
     "--min --fail-under --min-score --threshold": "gainful eval FLOOR",

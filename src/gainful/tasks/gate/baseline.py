@@ -15,6 +15,7 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.queries import UNKNOWN, Queries, QueriesLike, in_order
 from gainful.data.run import RunLike, holds_objects, runs_by_name
 from gainful.errors import InputError, UsageError, for_asker
+from gainful.evaluation.beside import Beside
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
@@ -189,12 +190,26 @@ def check_gate(
             raise refusal
         found = measure_runs(judged, runs, frozen.parsed, Queries(only=list(frozen.queries)), threads, frozen.rule)
         report = replace(report, means=found.means(_weights(frozen, found.queries)))
-        refusal = refusal or _too_few_answered(found, frozen.rule)
-        _raise_refusals(refusal or _too_few_judged(frozen.rule, found, frozen.judged))
-        compared = compare_with_baseline(frozen, found)
+        _raise_refusals(refusal or _too_few_answered(found, frozen.rule))
+        refusal = _too_few_judged(frozen.rule, found, frozen.judged)
+        whole = _assessed(report, found)
+        if refusal is None:
+            return whole
+        ends = [_assessed(report, each) for each in _at_bounds(found, judged, runs, threads)]
+        if {each.verdict for each in ends} != {whole.verdict}:
+            raise refusal
+        means = ", ".join(f"{name} {ends[0].means[name]:.4f} or {ends[1].means[name]:.4f}" for name in whole.means)
+        few = refusal.message.partition(", ")[0]
+        note = f"{few}; the verdict is the same if the others have the worst or the best grades: {means}"
+        return replace(whole, notices=(*whole.notices, note))
     except RefusalError as refused:
         floors = tuple(_floors(frozen, report.means)) if report.means else ()
         return replace(report, refusal=refused.message, hint=refused.hint, promises=floors)
+
+
+def _assessed(report: GateReport, found: Measured) -> GateReport:
+    """Return the report on measured runs."""
+    frozen, compared = report.gate, compare_with_baseline(report.gate, found)
     assessed = [finding for each in compared for finding in each.assess(frozen)]
     findings = tuple(each for each in assessed if each.group is None)
     changes = sorted((change for each in compared for change in each.changes(frozen)), key=lambda each: each.gain)
@@ -279,6 +294,26 @@ def comparable(gate: Gate, judged: Judged, runs: Mapping[str, RunLike], threads:
     found = measure_runs(judged, runs, gate.parsed, Queries(only=list(gate.queries)), threads, gate.rule)
     _raise_refusals(_too_few_answered(found, gate.rule))
     return found
+
+
+def _at_bounds(found: Measured, judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> Iterator[Measured]:
+    """Yield the runs with the worst and with the best possible scores if unjudged documents had any grades."""
+    first = found.evaluations[0]
+    queries, beside = Queries(only=first.queries), Beside(bounds=True)
+    try:
+        each = evaluate_runs(judged, runs, found.measures, queries=queries, beside=beside, threads=threads).values()
+    except UsageError:  # the conventions allow no bounds
+        return
+    parts = [[evaluation.besides["bounds"].get(str(measure)) for evaluation in each] for measure in found.measures]
+    for end in ("lowest", "highest"), ("highest", "lowest"):
+        scores = [
+            [
+                np.full(len(first.queries), np.nan) if part is None else part[end[measure.better == "lower"]]
+                for part in row
+            ]
+            for measure, row in zip(found.measures, parts, strict=True)
+        ]
+        yield replace(found, scores=np.array(scores).transpose(0, 2, 1))
 
 
 def _weights(gate: Gate, queries: Iterable[str]) -> Floats:
