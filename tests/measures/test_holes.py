@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gainful import UsageError, evaluate, parse
+from gainful import UsageError, evaluate, evaluate_sessions, parse
+from gainful.data.sessions import sessions_from_lists
 from gainful.measures.holes import has_exact_bounds
 
 GRADES = (0, 1, 2, 3)
@@ -121,3 +122,24 @@ def test_chance_is_the_mean_over_all_orders() -> None:
     cut = evaluate({"q": qrels}, {"q": [*documents, "late"]}, measures, chance=True, depth=4)
     for measure in measures:
         assert cut.beside("chance", measure) == scored.beside("chance", measure)
+
+
+@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.parametrize(
+    "measure", ["sDCG@2", "sDCG(repeats=first)", "sDCG(summary=average)@3", "sDCG(summary=best)@2"]
+)
+def test_bounds_of_sessions_are_the_extremes_over_all_completions(measure: str) -> None:
+    rng = random.Random(9)
+    for _ in range(8):
+        lists = [[f"d{i}" for i in rng.sample(range(6), 3)] for _ in range(2)]
+        shown = {document for each in lists for document in each}
+        judged = {each: rng.choice(GRADES) for each in shown if rng.random() < 0.5} | {"top": 3}
+        holes = sorted(shown - set(judged))
+        completions = [dict(zip(holes, of, strict=True)) for of in itertools.product(GRADES, repeat=len(holes))]
+        sessions = sessions_from_lists({"s": lists})
+        [bounds] = (
+            evaluate_sessions({"s": judged}, sessions, measure, bounds=True).beside_by_query("bounds", measure).values()
+        )
+        many = {f"s{i}": judged | each for i, each in enumerate(completions)}
+        found = evaluate_sessions(many, sessions_from_lists(dict.fromkeys(many, lists)), measure).by_query(measure)
+        assert bounds == pytest.approx({"lowest": min(found.values()), "highest": max(found.values())}, abs=1e-12)

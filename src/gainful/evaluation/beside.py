@@ -91,7 +91,9 @@ def _loss(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Be
 def _bounds_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
     from gainful.measures.holes import has_exact_bounds
 
-    return None if has_exact_bounds(measure) else "the range of the measure, not of these lists"
+    if has_exact_bounds(measure):
+        return None
+    return "only sDCG has bounds" if measure.unit == "session" else "the range of the measure, not of these lists"
 
 
 def _chance_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:

@@ -25,10 +25,13 @@ from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, ratios, raw_scores
 from gainful.measures.precision import Leak
+from gainful.measures.session_block import SessionBlock, SessionMeasure, raw_session_scores
 from gainful.policy import BY_GRADE
 
 #: Measures that are extreme if all unjudged documents down to the cutoff are relevant and no later ones, or vice versa.
 _AT_ENDS = frozenset(("F", "SetP", "SetR", "SetF", "Success", "Complete", "Leak", "RR", "ERR"))
+
+_CONDENSED = "{}: unjudged=condensed removes unjudged documents, so that it has no bounds"
 
 #: Arrays of queries x gains x documents have at most this many cells.
 _CELLS = 1 << 20
@@ -99,7 +102,7 @@ def refuse_bounds(measure: Measure, graded: GradedRun) -> None:
     """Raise UsageError for conventions that decide something about unjudged documents."""
     policy = graded.policy
     if condenses(measure, policy):
-        raise UsageError(f"{measure}: unjudged=condensed removes unjudged documents, so that it has no bounds")
+        raise UsageError(_CONDENSED.format(measure))
     if measure.budget is not None:
         raise UsageError(f"{measure}: no bounds under a budget")
     for name, value, others in (("ties", policy.ties, {"expected", *BY_GRADE}), ("spans", policy.spans, {"share"})):
@@ -109,7 +112,15 @@ def refuse_bounds(measure: Measure, graded: GradedRun) -> None:
 
 def has_exact_bounds(measure: Measure) -> bool:
     """Whether :func:`score_bounds` returns attainable scores, not the range of the measure."""
-    return measure.name in _AT_ENDS | {"AP", "GMAP"} or linear_form(measure) is not None
+    return measure.name in _AT_ENDS | {"AP", "GMAP", "sDCG"} or linear_form(measure) is not None
+
+
+def session_bounds(block: SessionBlock, measure: SessionMeasure) -> Floats:
+    """Return the lowest and the highest raw score of every session by sDCG, which rises with every gain."""
+    if condenses(measure, block.judged.policy):
+        raise UsageError(_CONDENSED.format(measure))
+    grades = end_grades(measure, block.judged)
+    return np.concatenate([raw_session_scores(block.filled(grade), [measure]) for grade in grades])
 
 
 def score_bounds(

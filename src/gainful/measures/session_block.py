@@ -126,6 +126,17 @@ class SessionBlock(HasCache):
         block._whole, block._cache = self, {}
         return block
 
+    def filled(self, grade: float) -> SessionBlock:
+        """The same sessions, in which every document without a grade has this one."""
+        known, place = self.documents, np.arange(int(self.list_offsets[-1]))
+        turn = np.repeat(np.arange(self.session.size), self.shown)
+        grades, items = np.full(place.size, grade), np.full(place.size, -1)
+        grades[known.place], items[known.place] = known.grade, known.item
+        block = copy.copy(self)
+        block.documents = SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, items, grades)
+        block._cache = {}
+        return block
+
     def parts(self, cells: Ints) -> Iterator[tuple[slice, SessionBlock]]:
         """Yield the block in parts of limited size; ``cells`` is the size of each session."""
         for chosen in _slices(cells, CELLS):

@@ -287,6 +287,7 @@ class SessionStudyOptions(_OfSessions):
     )
     ratings: Mapping[str, float] | None = None
     topics: TopicsLike | None = None
+    bounds: bool = setting(False, "Add the lowest and highest sDCG possible if unjudged documents had any grades.")
     by_system: bool = False
 
     def __post_init__(self) -> None:

@@ -155,6 +155,7 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
         judged_by=asked.judged_by,
         choice=SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least),
         by_system=asked.by_system,
+        bounds=asked.bounds,
         threads=asked.threads,
     )
     correlations = None

@@ -31,6 +31,7 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
+from gainful.measures.holes import has_exact_bounds, session_bounds
 from gainful.measures.session_block import (
     SessionBlock,
     SessionMeasure,
@@ -56,6 +57,7 @@ def evaluate_sessions(
     *,
     judged_by: str | None = ...,
     policy: Policy | str | None = ...,
+    bounds: bool = ...,
     threads: int | None = ...,
 ) -> Evaluations: ...
 @overload
@@ -67,6 +69,7 @@ def evaluate_sessions(
     judged_by: str | None = ...,
     policy: Policy | str | None = ...,
     name: str | None = ...,
+    bounds: bool = ...,
     threads: int | None = ...,
 ) -> Evaluation: ...
 @warns
@@ -78,13 +81,15 @@ def evaluate_sessions(
     judged_by: str | None = None,
     policy: Policy | str | None = None,
     name: str | None = None,
+    bounds: bool = False,
     threads: int | None = None,
 ) -> Evaluation | Evaluations:
     """Score sessions of one system, or of several in a dict by name, against judgments by topic, session, query or
     query text.
 
     By default, ``judged_by`` is the first of these under which the most sessions are judged. Sessions may come in
-    parts, which need not be in memory together, or as a path that :meth:`gainful.Sessions.read` can read.
+    parts, which need not be in memory together, or as a path that :meth:`gainful.Sessions.read` can read. ``bounds``
+    adds the lowest and the highest sDCG that are possible if unjudged documents had any grades.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
@@ -96,7 +101,7 @@ def evaluate_sessions(
     if systems is sessions and name is not None:
         raise UsageError("name: cannot be used with a dict of systems, which has names")
     judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
-    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads)
+    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, bounds=bounds, threads=threads)
     return Evaluations(found) if systems is sessions else found[name or ""]
 
 
@@ -138,6 +143,7 @@ def score_systems(
     judged_by: str | None = None,
     choice: SessionChoice | None = None,
     by_system: bool = False,
+    bounds: bool = False,
     threads: int | None = None,
 ) -> tuple[dict[str, Evaluation], list[str]]:
     """Return every system's evaluation, and the systems without a selected session.
@@ -155,7 +161,8 @@ def score_systems(
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
-    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, current_progress())
+    bounded = tuple(measure for measure in measures if bounds and has_exact_bounds(measure))
+    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, current_progress(), bounded)
     systems: dict[str, _System] = {}
     for name, each in parts.items():
         for system, part in _by_system(name, each, by_system):
@@ -230,7 +237,12 @@ class _Scoring:
     choice: SessionChoice
     threads: int
     progress: Progress
+    bounded: tuple[SessionMeasure, ...]  # measures whose lowest and highest scores follow those of all measures
     found: dict[str, set[bytes]] = field(default_factory=dict)  # session IDs by source
+
+    @property
+    def rows(self) -> int:
+        return len(self.measures) + 2 * len(self.bounded)
 
 
 class _System:
@@ -285,7 +297,7 @@ class _System:
         ranked = rank_sessions(judged, sessions, self._how.judged_by, self._how.threads)
         check_session_measures(judged, ranked, measures)
         progress.total += len(sessions.lists)
-        raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
+        raw, met = np.full((self._how.rows, len(sessions)), np.nan), np.zeros(len(sessions), bool)
         shown = unjudged = 0
         extra_turns: list[bytes] = []
         # Threads are used in the core only: the rest holds the interpreter's lock most of the time.
@@ -293,7 +305,8 @@ class _System:
             met[chosen] = block.is_judged
             near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
             shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
-            raw[:, chosen] = raw_session_scores(block, measures)
+            bounds = (session_bounds(block, measure) for measure in self._how.bounded)
+            raw[:, chosen] = np.concatenate([raw_session_scores(block, measures), *bounds])
             if is_there:  # added turns without judgments are not reported
                 extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
                 first = int(sessions.turn_offsets[chosen.start])
@@ -344,7 +357,7 @@ class _System:
             without_turns = Sessions(self._name, missing, np.zeros(len(missing) + 1, np.int64), lists)
             self._score(self._completed(without_turns, separator)[0], is_there=False)
         elif missing:  # with unknown lengths
-            parts.append((False, missing, np.full((len(how.measures), len(missing)), np.nan), {}))
+            parts.append((False, missing, np.full((how.rows, len(missing)), np.nan), {}))
         are_there, of_parts, raw, factors = zip(*parts, strict=True)
         found, sizes = list(chain(*of_parts)), list(map(len, of_parts))
         ids = sorted(found)
@@ -353,12 +366,13 @@ class _System:
             raise InputError(f"{source}: duplicate session '{printable(again)}' in two parts")
         # Sessions are sorted within a part, so a single part, the usual case, needs no reordering.
         order = slice(None) if ids == found else sorted(range(len(found)), key=found.__getitem__)
-        return Evaluation(
+        values, count = np.concatenate(raw, axis=1)[:, order], len(how.measures)
+        scored = Evaluation(
             self._name or source,
             source,
             tuple(ids),
             how.measures,
-            np.concatenate(raw, axis=1)[:, order],
+            values[:count],
             np.repeat(are_there, sizes)[order],
             policy,
             qrels.scale,
@@ -372,6 +386,16 @@ class _System:
             factors=factors_together(list(zip(sizes, factors, strict=True)), order),
             session_gap=gap,
         )
+        if not how.bounded:
+            return scored
+        ends = {
+            str(measure): {
+                "lowest": scored.settled(measure, values[count + 2 * i]),
+                "highest": scored.settled(measure, values[count + 2 * i + 1]),
+            }
+            for i, measure in enumerate(how.bounded)
+        }
+        return replace(scored, besides={"bounds": ends})
 
     def _completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
         """Return the sessions with an empty page for every turn up to the last judged one, and these turns."""
