@@ -206,6 +206,22 @@ def check(report: Report, settings: Settings) -> None:
         report.rows.append(Row("check", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 2))
 
 
+def beside(report: Report, settings: Settings) -> None:
+    """Where the gain was lost, and scores by chance, compared with scores alone."""
+    for dataset in (JUDGED, LARGE):
+        make(dataset)
+        warm(dataset.qrels, dataset.run)
+        tools = [
+            gainful_eval(dataset.qrels, [dataset.run], *flags, name=" ".join(["gainful eval", *flags, dataset.name]))
+            for flags in ((), ("--loss",), ("--chance",))
+        ]
+        found = measure(tools, settings.repetitions)
+        report.measured.extend(("beside", one) for one in found.values())
+        plain, *others = found.values()
+        for one in others:
+            report.rows.append(Row("beside", one.tool, one.seconds, plain.tool, plain.seconds, 1.5))
+
+
 def ties(report: Report, settings: Settings) -> None:
     """Means over all orders of equal scores, compared with breaking ties by id, on scores of three digits."""
     make(JUDGED)
@@ -531,6 +547,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "startup": startup,
     "many runs": many_runs,
     "check": check,
+    "beside": beside,
     "ties": ties,
     "gate": gate,
     "drop-in": drop_in,

@@ -243,7 +243,7 @@ def _read_jsonl(output: str) -> Answer:
     header, *rows, _ = (json.loads(line) for line in output.splitlines())
     paths = {run["run"]: run["path"] for run in header["runs"]}
     means: Means = {}
-    for row in rows:
+    for row in (each for each in rows if "table" not in each):
         means.setdefault(paths[row["run"]], {})[row["measure"]] = row["value"]
     return Answer(means)
 

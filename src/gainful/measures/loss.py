@@ -70,5 +70,6 @@ def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> di
         every = replace(every, hit_offsets=offsets, hit_rank=best.rank, hit_grade=best.grade)
         return np.asarray(raw_scores(reranked(every, measure, np.inf), [measure])[0])
 
+    graded = reranked(graded, measure, 0)  # leaves out documents without gain once for all
     found = {name: raw_scores(reranked(graded, measure, end), [measure])[0] for name, end in parts.items()}
     return {**found, "not retrieved": judged.cached(("score of the ideal list", measure), ideal)}

@@ -214,8 +214,7 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Ta
     """Split the difference of two systems' means, first minus second, into finding and ordering relevant documents."""
     judged, runs = scores.judged_and_runs("loss")
     measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
-    about = replace(matrix.about or Queries(), only=matrix.queries)
-    chosen = {name: runs[name] for name in names}
+    about, chosen = replace(matrix.about or Queries(), only=matrix.queries), {name: runs[name] for name in names}
     found = evaluate_runs(judged, chosen, [measure], queries=about, beside=Beside(loss=True))
     one, other = (found[name].beside("loss", measure) for name in names)
     if not one:
