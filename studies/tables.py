@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from abstention import abstention
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
+from calibration import calibration
 from gates import gate_commits, gate_errors, gate_misses, gate_rules
 from intervals import judges, orders
 from judging import judging
@@ -314,4 +315,5 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "losses": losses,
     "shuffled": shuffled,
     "abstention": abstention,
+    "calibration": calibration,
 }

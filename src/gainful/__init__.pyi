@@ -64,6 +64,7 @@ from gainful.tasks.gate.baseline import (
 from gainful.tasks.gate.gate_report import GateReport as GateReport
 from gainful.tasks.judge_next import judge_next as judge_next
 from gainful.tasks.judgments import describe_judgments as describe_judgments, merge_judgments as merge_judgments
+from gainful.tasks.judgments.calibration import calibrate_judgments as calibrate_judgments
 from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
 from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
 from gainful.tasks.report import report as report, report_sessions as report_sessions

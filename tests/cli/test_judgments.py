@@ -448,3 +448,37 @@ def test_either_core_says_the_same(files, use_core):
     use_core("python")
     assert compiled.code == 0 and compiled.out
     assert files(*arguments) == compiled
+
+
+def test_calibration(command):
+    """People judge half of the queries that a model judges, which finds every document relevant."""
+    command.write("human", "".join(f"q{i} 0 a {i % 2}\n" for i in range(6)))
+    command.write("model", "".join(f"q{i} 0 a 1\n" for i in range(12)))
+    command.write("again", "".join(f"q{i} 0 a {int(i > 0)}\n" for i in range(12)))
+    command.write("one.run", "".join(f"q{i} Q0 a 1 1 t\n" for i in range(12)))
+    command.write("two.run", "".join(f"q{i} Q0 b 1 1 t\n" for i in range(12)))
+    runs = "one.run", "two.run", "-m", "P@1", "--format", "jsonl"
+    result = command("judgments", "--calibrate", "human", "model", *runs)
+    rows = result.rows("P@1 as human judgments of all queries would give it")
+    assert [(row["run"], row["from"], row["value"], row["by model"]) for row in rows] == [
+        ("one", None, 0.5, 1),
+        ("two", None, 0, 0),
+        ("two", "one", -0.5, -1),
+    ]
+    assert rows[0]["noise"] is None
+    repeated = command("judgments", "--calibrate", "human", "m=model,again", *runs)
+    assert repeated.rows("P@1 as human judgments of all queries would give it")[0]["noise"] > 0
+    for wrong, message in (
+        (("--calibrate", "human", "model"), "--calibrate needs human judgments, model judgments and runs"),
+        (("--calibrate", "human", "model", "one.run", "--draws", "9"), "--draws cannot be used with --calibrate"),
+        (("human", "model", "one.run", "--baseline", "one"), "--baseline requires --calibrate"),
+    ):
+        found = command("judgments", *wrong)
+        assert found.code == 2 and message in found.err
+
+
+def test_runs_may_follow_both_sets(command):
+    command.write("a", "q1 0 a 1\nq1 0 b 0\n")
+    command.write("b", "q1 0 a 0\nq1 0 b 1\n")
+    command.write("one.run", "q1 Q0 a 1 1 t\n")
+    assert command("judgments", "a", "b", "one.run").out == command("judgments", "a", "b", "--run", "one.run").out

@@ -24,7 +24,17 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("abstention", "matrices", "beyond", "gates", "intervals", "judging", "real_runs", "sessions"):
+    for name in (
+        "abstention",
+        "calibration",
+        "matrices",
+        "beyond",
+        "gates",
+        "intervals",
+        "judging",
+        "real_runs",
+        "sessions",
+    ):
         sys.modules.pop(name, None)
 
 
@@ -46,6 +56,7 @@ def test_every_study_has_a_table(studies: ModuleType) -> None:
 def test_what_needs_no_data_is_current(studies: ModuleType) -> None:
     assert studies.few(Path()) == table("few")
     assert studies.abstention(Path(), samples=4).count("\n") == 5
+    assert studies.calibration(Path(), samples=2, draws=9, population=50).count("\n") == 9
 
 
 def test_small_samples_run(studies: ModuleType) -> None:

@@ -69,7 +69,7 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_308,
+    "cli": 3_332,
     "compat": 1_790,
     "data": 4_415,
     "evaluation": 4_833,
@@ -78,11 +78,11 @@ MOST_LINES = {
     "measures": 10_470,
     "pages": 840,
     "render": 2_572,
-    "stats": 6_400,
-    "tasks": 16_715,
+    "stats": 6_480,
+    "tasks": 16_935,
     "top": 2_080,
     "gainful_papers": 6_450,
-    "tests": 55_352,
+    "tests": 55_612,
 }
 
 

@@ -1,4 +1,4 @@
-"""`gainful judgments`: a summary of judgments, or the agreement between two sets."""
+"""`gainful judgments`: a summary of judgments, the agreement between two sets, or a calibration of one by another."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from gainful.cli import help_groups
 from gainful.cli.flags import INPUT, flags_of, given, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import MeasureOptions, Output, measures_of
-from gainful.data.collection import named_runs
+from gainful.data.collection import named_runs, named_systems
 from gainful.errors import UsageError
 from gainful.frozen import dataclass
 from gainful.question import setting
-from gainful.tasks.run_questions import JudgeOptions
+from gainful.tasks.run_questions import CalibrationOptions, JudgeOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Runs:
+    calibrate: bool = setting(False, "Score RUNS as human judgments A would, given model judgments B of more queries.")
     runs: tuple[str, ...] = setting(
         (), "Run to score with both sets (repeatable).", kind="file", flag="--run", repeatable=True
     )
@@ -35,6 +36,7 @@ class _Shown:
 @help_groups.command("judgments")
 @click.argument("a", type=INPUT)
 @click.argument("b", type=INPUT, required=False)
+@click.argument("more_runs", metavar="[RUNS]...", type=INPUT, nargs=-1)
 @takes(
     scored=_Runs,
     wanted=measures_of(("nDCG@10",), rel_help="Lowest relevant grade.  [default: any above 0]"),
@@ -42,10 +44,12 @@ class _Shown:
     shown=_Shown,
 )
 @flags_of(JudgeOptions)
+@flags_of(CalibrationOptions)
 @takes(reading=CollectionOptions)
 def command(
     a: str,
     b: str | None,
+    more_runs: tuple[str, ...],
     scored: _Runs,
     wanted: MeasureOptions,
     output: Output,
@@ -57,16 +61,22 @@ def command(
 
     A and B may be two assessors, people and a language model, old and new. On the documents that both judge: a table of
     grades with the percentage of each level of A, exact agreement and agreement by distance, Cohen's kappa,
-    Krippendorff's alpha and bias, with bootstrap intervals over queries. With --run: whether the system order changes.
+    Krippendorff's alpha and bias, with bootstrap intervals over queries. With RUNS: whether the system order changes.
 
-    Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
+    With --calibrate, A are human judgments of some queries and B a model's of all (NAME=FILE,FILE: judged repeatedly):
+    means, differences and the order of RUNS as human judgments of all queries would give them, with intervals.
+
+    Example: gainful judgments human.txt model.txt bm25.run dense.run
+
+    Example: gainful judgments --calibrate human.txt model.txt bm25.run dense.run -m nDCG@10
 
     Example: gainful judgments qrels.txt --merge next.csv -o merged.txt
     """
-    inputs, rel, files = reading.inputs, wanted.rel, named_runs(scored.runs, reading.names)
+    inputs, rel, files = reading.inputs, wanted.rel, named_runs((*scored.runs, *more_runs), reading.names)
     if not files and inputs.exclude is not None:
         raise UsageError("--exclude needs runs", "--run names one")
     from gainful.tasks.judgments import describe_judgments, merge_judgments
+    from gainful.tasks.judgments.calibration import calibrate_judgments
     from gainful.tasks.judgments.judges import compare_judgments
 
     if shown.merge is not None:
@@ -74,6 +84,19 @@ def command(
             raise UsageError("--merge cannot be used with B or --run", "gainful judgments A --merge FILE -o merged.txt")
         with output.opened() as out:
             out.write(merge_judgments(inputs.read_qrels(a), inputs.read_qrels(shown.merge)))
+        return
+    asked, of_calibration = given(JudgeOptions, params), given(CalibrationOptions, params)
+    for name in asked if scored.calibrate else of_calibration:
+        raise UsageError(f"--{name} {'cannot be used with' if scored.calibrate else 'requires'} --calibrate")
+    if scored.calibrate:
+        if b is None or not files:
+            raise UsageError("--calibrate needs human judgments, model judgments and runs")
+        [model] = named_systems([b]).values()
+        repeated = tuple(inputs.read_qrels(each) for each in ([model] if isinstance(model, str) else model))
+        runs, measures = inputs.runs(files), wanted.parsed()
+        shared = {"policy": reading.policy, "scale": reading.scale, "threads": reading.threads, **of_calibration}
+        calibrated = calibrate_judgments(inputs.read_qrels(a), repeated, runs, measures, **shared)
+        output.show(calibrated.page(), calibrated.notices)
         return
     if b is None and not files and not wanted.measures:
         found = describe_judgments(inputs.read_qrels(a), rel=rel, policy=reading.policy, scale=reading.scale)
@@ -87,6 +110,6 @@ def command(
         rel=rel,
         policy=reading.policy,
         scale=reading.scale,
-        **given(JudgeOptions, params),
+        **asked,
     )
     output.show(compared.page(shown.by_query), compared.notices)

@@ -339,6 +339,21 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True)
+class CalibrationOptions:
+    """Options of :func:`gainful.calibrate_judgments`."""
+
+    human: QrelsLike
+    model: QrelsLike | tuple[QrelsLike, ...]
+    runs: Mapping[str, RunLike]
+    measures: MeasuresLike = "nDCG@10"
+    _: KW_ONLY
+    policy: PolicyLike = policy_field()
+    scale: float | None = None
+    baseline: str | None = setting(None, "--calibrate: run that the others are compared with.", metavar="RUN")
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
 class DiffOptions:
     """Options of :func:`gainful.diff_runs`."""
 

@@ -1,0 +1,81 @@
+"""Means as a trusted judge of some queries would find them, from the scores by another judge of all queries.
+
+Prediction-powered inference (Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453); for a mean it is the regression
+estimator of double sampling (Cochran, Sampling Techniques, 1977, chapter 12).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.kernel.arrays import Floats
+from gainful.stats.distributions import t_quantile
+
+
+class PoweredMean(NamedTuple):
+    """A mean as the trusted judge would find it, with its interval; ``other`` is the mean by the other judge.
+
+    ``weight`` (lambda) is the other judge's. ``needed`` is the number of further trusted queries that would halve the
+    interval. ``noise`` is how far one judging by the other judge may be from the mean of many; None if there is one.
+    """
+
+    value: float
+    low: float
+    high: float
+    other: float
+    weight: float
+    needed: int
+    noise: float | None
+
+    @property
+    def bias(self) -> float:
+        """The mean by the other judge minus the mean by the trusted one."""
+        return self.other - self.value
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval excludes 0."""
+        return not self.low <= 0 <= self.high
+
+
+def powered_mean(trusted: Floats, judgings: Floats, alpha: float = 0.05) -> PoweredMean:
+    """Return the mean of trusted scores over all queries; NaN where there is none.
+
+    ``judgings`` are scores of all queries by the other judge, one row per judging; their mean f is used. With n trusted
+    scores y and N queries without, the mean is w mean(f of the N) + mean(y - w f of the n), without bias whatever the
+    errors of f are. The variance is least if w is N / (n + N) times the slope of y by f. The interval is Student's with
+    n - 2 degrees of freedom, because the slope is estimated. The n must be a random sample of all queries.
+
+    >>> y, f = [0, 1, 1, 2, *[math.nan] * 4], [0, 0, 2, 2, 0, 2, 2, 4]
+    >>> found = powered_mean(np.array(y), np.array([f]))
+    >>> found.value, found.weight  # the slope is 2/4, and half of it the weight: 0.25 * 2 + 1 - 0.25 * 1
+    (1.25, 0.25)
+    """
+    usable = ~np.isnan(judgings).any(axis=0)
+    y, rows = trusted[usable], judgings[:, usable]
+    f, both = rows.mean(axis=0), ~np.isnan(y)
+    n, every, y_both, f_both = int(both.sum()), f.size, y[both], f[both]
+    spread = float(np.var(f_both, ddof=1)) if n < every else 0.0
+    slope = float(np.cov(y_both, f_both)[0, 1]) / spread if spread > 0 else 0.0
+    weight = slope * (every - n) / every
+    rest, df = y_both - weight * f_both, n - 1 - (weight != 0)
+    value, variance = float(rest.mean()), float(np.sum((rest - rest.mean()) ** 2)) / df / n
+    if n < every:
+        value += weight * float(f[~both].mean())
+        variance += weight**2 * float(np.var(f, ddof=1)) / (every - n)
+    reach = t_quantile(1 - alpha / 2, df) * math.sqrt(variance)
+    # With m of all queries trusted, the variance is unexplained / m + explained / all.
+    explained = slope**2 * spread
+    unexplained = float(np.var(y_both, ddof=1)) - explained
+    quarter = (unexplained / n + explained / every) / 4
+    m = unexplained / (quarter - explained / every) if quarter > explained / every else math.inf
+    if m > every:  # also new queries
+        m = (unexplained + explained) / quarter if quarter > 0 else n
+    noise = None
+    if len(rows) > 1:
+        one_judging = float(np.var(rows, axis=0, ddof=1).mean()) / every
+        noise = t_quantile(1 - alpha / 2, (len(rows) - 1) * every) * math.sqrt(one_judging)
+    return PoweredMean(value, value - reach, value + reach, float(f.mean()), weight, math.ceil(m - 1e-9) - n, noise)

@@ -1,0 +1,117 @@
+"""Model judgments calibrated by human ones: against scores by each judge, the order of systems, refused input."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from gainful import Qrels, calibrate_judgments, evaluate
+from gainful.errors import InputError, UsageError
+from gainful.stats.prediction_powered import powered_mean
+from tests.together import together
+
+
+def random_case(seed: int = 0, queries: int = 30) -> tuple[dict, dict, dict]:
+    """Human judgments of ten queries, model judgments of all, and runs, of which the model favours "c"."""
+    rng = random.Random(seed)
+    human, model, runs = {}, {}, {"a": {}, "b": {}, "c": {}}
+    for q in range(queries):
+        grades = {f"d{i}": rng.choice([0, 0, 1, 2, 3]) for i in range(8)}
+        for i, run in enumerate(runs.values()):
+            run[f"q{q:02}"] = sorted(grades, key=lambda d: -grades[d] - rng.gauss(0, 3 - i))
+        model[f"q{q:02}"] = {d: min(max(g + rng.choice([-1, 0, 0, 1]), 0), 3) for d, g in grades.items()}
+        model[f"q{q:02}"][runs["c"][f"q{q:02}"][0]] = 3
+        if q % 3 == 0:
+            human[f"q{q:02}"] = grades
+    return human, model, runs
+
+
+@together("measure", ["nDCG@5", "AP(rel=2)", "RBP(gain=scaled)@8", "ESL(n=1)"])
+def test_scores_of_both_judges(measure: str) -> None:
+    human, model, runs = random_case()
+    found = calibrate_judgments(human, model, runs, measure, baseline="b").measures[0]
+    all_queries = sorted(model)
+
+    def by_query(judge: dict, run: str) -> np.ndarray:
+        scores = evaluate(judge, runs[run], measure).by_query(measure) if judge else {}
+        return np.array([scores.get(query) for query in all_queries], float)
+
+    for run in runs:
+        assert found.means[run] == powered_mean(by_query(human, run), by_query(model, run)[None])
+        assert found.scores[run][0].tolist() == [each for each in by_query(human, run).tolist() if each == each]
+    for run in "ac":
+        differences = (by_query(judge, run) - by_query(judge, "b") for judge in (human, model))
+        assert found.differences[run] == powered_mean(next(differences), next(differences)[None])
+    lower = measure.startswith("ESL")
+    assert list(found.means) == sorted(runs, key=lambda run: found.means[run].value * (1 if lower else -1))
+
+
+def test_ranks_hold_together() -> None:
+    """A rank is possible unless the interval of a difference, at a third of the level, says otherwise."""
+    human, model, runs = random_case(1)
+    found = calibrate_judgments(human, model, runs).measures[0]
+    scores = {r: [found_by(judge, runs[r], sorted(model)) for judge in (human, model)] for r in runs}
+    for run in runs:
+        pairs = [powered_mean(*(_minus(scores[run], scores[other])), 0.05 / 3) for other in runs if other != run]
+        assert found.ranks[run] == (1 + sum(p.high < 0 for p in pairs), 3 - sum(p.low > 0 for p in pairs))
+    assert found.ranks["a"] != (1, 3)
+
+
+def found_by(judge: dict, run: dict, queries: list[str]) -> np.ndarray:
+    scores = evaluate(judge, run, "nDCG@10").by_query("nDCG@10")
+    return np.array([scores.get(query) for query in queries], float)
+
+
+def _minus(one: list[np.ndarray], other: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return one[0] - other[0], (one[1] - other[1])[None]
+
+
+def test_distances_are_the_measures_of_the_model_as_a_system() -> None:
+    human, model, runs = random_case(2)
+    found = calibrate_judgments(human, model, runs)
+    system = {query: {d: grade / 3 for d, grade in model[query].items()} for query in human}
+    for name, value in found.distances().items():
+        measure = f"{name}(over=judged, srs=score)"
+        assert value == pytest.approx(evaluate(human, system, measure).mean(measure))
+    assert found.distances()["ADP"] < found.distances()["ADR"]  # it overestimates what c ranks first
+
+
+def test_a_scale_is_shared() -> None:
+    """RBP by scaled gains is by one scale, even if the model gives no highest grade."""
+    human, model, runs = random_case()
+    low = {query: {d: min(grade, 2) for d, grade in grades.items()} for query, grades in model.items()}
+    measure = "RBP(gain=scaled)@8"
+    found = calibrate_judgments(human, low, runs, measure).measures[0]
+    assert found.means["a"].other == pytest.approx(
+        evaluate(Qrels.of(low | {"z": {"d": 3}}), runs["a"], measure, policy="missing=skip").mean(measure)
+    )
+
+
+def test_repeated_judgments() -> None:
+    human, model, runs = random_case()
+    again = {
+        query: {d: min(g + 1, 3) if d == "d1" else g for d, g in grades.items()} for query, grades in model.items()
+    }
+    found = calibrate_judgments(human, (model, again), runs)
+    assert found.judgings == 2
+    scores = np.stack([found_by(judge, runs["a"], sorted(model)) for judge in (model, again)])
+    assert found.measures[0].means["a"] == powered_mean(found_by(human, runs["a"], sorted(model)), scores)
+    assert "noise" in str(found) and "noise" not in str(calibrate_judgments(human, model, runs))
+
+
+@together(
+    "change, error, message",
+    [
+        ({"baseline": "d"}, UsageError, "no run is called 'd'"),
+        ({"measures": "NumRet"}, UsageError, "NumRet: calibration needs a mean"),
+        ({"human": {"q00": {"d1": 1}, "q01": {"d1": 1}, "q02": {"d1": 1}}}, InputError, "at least 4 queries"),
+        ({"human": {"Q1": {"d1": 1}}}, InputError, "found 0"),
+        ({"runs": {}}, UsageError, "at least one run"),
+    ],
+)
+def test_refused(change: dict, error: type[Exception], message: str) -> None:
+    human, model, runs = random_case()
+    with pytest.raises(error, match=message):
+        calibrate_judgments(**{"human": human, "model": model, "runs": runs} | change)
