@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import gainful
-from gainful import Policy, Qrels, Run, simulate
+from gainful import Policy, Qrels, Run, examine, simulate
 from gainful.tasks.check import CHECKS, Examination, Finding
 from tests.together import together
-
-#: Lists are short, so that the default R@100 does not depend on their order.
-examine = partial(gainful.examine, measures="nDCG@10")
 
 QUERIES = [f"q{i}" for i in range(1, 11)]
 DEPTH = 20
@@ -25,8 +21,8 @@ Line = tuple[str, str, object, object]  # query, document, rank, score
 
 
 def clean_qrels() -> dict[str, dict[str, float]]:
-    """Ten queries; the first twelve documents of each list are judged, with grades 0, 1 and 2."""
-    return {query: {f"{query}-d{j}": [0, 1, 2][j % 3] for j in range(1, 13)} for query in QUERIES}
+    """Ten queries; the first twelve documents of each list are judged 0, 1 or 2, and one that is missing."""
+    return {query: {f"{query}-d{j}": [0, 1, 2][j % 3] for j in (*range(1, 13), 25)} for query in QUERIES}
 
 
 def clean_lines() -> list[Line]:
@@ -98,7 +94,7 @@ def first_graded_on(weights: Sequence[float]) -> dict[str, dict[str, float]]:
 
 def judged_from(first: int) -> dict[str, dict[str, float]]:
     """Return judgments of the documents from a position."""
-    return {query: {f"{query}-d{j}": j % 2 for j in range(first, 20)} for query in QUERIES}
+    return {query: {f"{query}-d{j}": j % 2 for j in (*range(first, 20), 25)} for query in QUERIES}
 
 
 class Case(NamedTuple):
@@ -198,7 +194,7 @@ CASES = [
     Case([], qrels=judged_from(3)),
     Case(["note: negative-grades: *"], "counts them as judged not relevant", qrels=NEGATIVE),
     Case(
-        ["note: unjudged-top-10 in r: 30 of 100, such as line 3: q1 q1-d3", "note: negative-grades: 40 of 120, *"],
+        ["note: unjudged-top-10 in r: 30 of 100, such as line 3: q1 q1-d3", "note: negative-grades: 40 of 130, *"],
         qrels=NEGATIVE,
         policy=Policy(negative="unjudged"),
     ),
@@ -308,7 +304,7 @@ CASES = [
     Case([], lines=SHORTER, policy=Policy(depth=3)),
     # Judgments
     Case(
-        ["serious: conflicting-judgments: 1 of 121, such as line 121: q3 q3-d1, grade 2 after 1"],
+        ["serious: conflicting-judgments: 1 of 131, such as line 131: q3 q3-d1, grade 2 after 1"],
         "--judges",
         qrels=CONFLICTING,
     ),
@@ -321,22 +317,22 @@ CASES = [
     Case(["serious: conflicting-judgments: *"], "--subtopics", qrels=BY_SUBTOPIC),
     Case([], qrels=BY_SUBTOPIC, policy=Policy(subtopics=True)),
     Case(
-        ["serious: conflicting-judgments: * such as line 122: q3 q3-d1, grade 0 after 2"],
+        ["serious: conflicting-judgments: * such as line 132: q3 q3-d1, grade 0 after 2"],
         qrels=BY_SUBTOPIC + b"q3 7 q3-d1 0\n",
         policy=Policy(subtopics=True),
     ),
     Case(
-        ["note: repeated-judgments: 2 of 122, such as line 121: q3 q3-d1 again"],
+        ["note: repeated-judgments: 2 of 132, such as line 131: q3 q3-d1 again"],
         qrels=qrels_text(clean_qrels()) + b"q3 0 q3-d1 1\nq3 0 q3-d1 1\n",
     ),
-    Case(["note: negative-grades: 2 of 120, such as line 13: q2 q2-d1, grade -1"], qrels=first_graded(q2=-1, q5=-2)),
-    Case(["warning: fractional-grades: 1 of 120, such as line 13: q2 q2-d1, grade 1.5"], qrels=first_graded(q2=1.5)),
+    Case(["note: negative-grades: 2 of 130, such as line 14: q2 q2-d1, grade -1"], qrels=first_graded(q2=-1, q5=-2)),
+    Case(["warning: fractional-grades: 1 of 130, such as line 14: q2 q2-d1, grade 1.5"], qrels=first_graded(q2=1.5)),
     Case(["note: fractional-grades: *"], qrels=first_graded(q2=1.5, q3=0.5)),
     Case([], qrels=grades_by(lambda grade: grade / 3)),
     *(
         Case(
             [
-                f"warning: outlying-grades: 1 of 120, such as line 13: q2 q2-d1, grade {slip}",
+                f"warning: outlying-grades: 1 of 130, such as line 14: q2 q2-d1, grade {slip}",
                 *(["note: negative-grades: *"] if slip < 0 else []),
             ],
             qrels=first_graded(q2=slip),
@@ -345,7 +341,7 @@ CASES = [
     ),
     *(
         Case(
-            ["warning: outlying-grades: 2 of 120, *", *(["note: negative-grades: *"] if one < 0 else [])],
+            ["warning: outlying-grades: 2 of 130, *", *(["note: negative-grades: *"] if one < 0 else [])],
             "The others range from 0 to 2: they outweigh them.",
             qrels=first_graded(q2=one, q5=other),
         )
@@ -354,8 +350,8 @@ CASES = [
     *(
         Case(
             [
-                "warning: outlying-grades: 1 of 120, such as line 13: *",
-                "warning: outlying-grades: 1 of 120, such as line 49: *",
+                "warning: outlying-grades: 1 of 130, such as line 14: *",
+                "warning: outlying-grades: 1 of 130, such as line 53: *",
                 "note: negative-grades: *",
             ],
             qrels=first_graded(q2=100, q5=low),
@@ -372,10 +368,10 @@ CASES = [
     # On scales that grow every grade is far from those before
     Case([], lines=ONE_LINE, qrels=graded(0, 0, 0, 1, 1, 1, 10, 100)),
     *(Case([], qrels=first_graded_on(weights)) for weights in ((0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3))),
-    Case(["serious: grades-above-scale: 40 of 120, such as line 2: q1 q1-d2, grade 2"], scale=1),
+    Case(["serious: grades-above-scale: 40 of 130, such as line 2: q1 q1-d2, grade 2"], scale=1),
     Case([], scale=2),
     Case([], scale=5),
-    Case(["note: equal-grades: 120 of 120, *"], qrels=grades_by(lambda grade: 1)),
+    Case(["note: equal-grades: 130 of 130, *"], qrels=grades_by(lambda grade: 1)),
     Case(["serious: nothing-relevant: 10 of 10, *"], "highest grade is 0", qrels=grades_by(lambda grade: 0)),
     Case(
         ["serious: nothing-relevant: 10 of 10, *", "note: negative-grades: *"],
@@ -383,7 +379,7 @@ CASES = [
         qrels=grades_by(lambda grade: -1),
     ),
     Case(["serious: nothing-relevant: *"], "No grade is above 2", policy=Policy(grade_zero=2)),
-    Case(["note: no-zero-grade: 40 of 120, *"], "--grade-zero 1", qrels=STARS),
+    Case(["note: no-zero-grade: 40 of 130, *"], "--grade-zero 1", qrels=STARS),
     Case([], qrels=STARS, policy=Policy(grade_zero=1)),
     *(
         Case(
@@ -422,22 +418,22 @@ def test_refused_by_eval_means_serious() -> None:
             gainful.evaluate(qrels, run_text(lines))
 
 
-def test_cutoffs_that_lists_do_not_reach() -> None:
-    """R@k of at most k candidates is 1 if all relevant documents, of which each query has eight, are among them."""
+def test_lists_that_hold_all_relevant_documents() -> None:
     lines = [line for line in clean_lines() if line[2] in range(1, 13)]
-    options: dict[str, Any] = {"measures": ["R@12", "P@12", "nDCG@12", "R(rel=2)@11"]}
-    finding = only(found_in(lines, **options), "trivial-cutoff")
+    complete = {query: {f"{query}-d{j}": j % 3 for j in range(1, 13)} for query in QUERIES}
+    finding = only(found_in(lines, complete), "all-candidates")
     assert summary(finding) == ("warning", 10, 10)
-    assert finding.example == "query q1: R@12 of 12 candidates"
-    assert not found_in(lines, measures=["R@11", "Success@11", "Complete@11", "Success"])
-    # A relevant document that most lists lack, a list that is longer, and too few lists to tell.
-    missed = {query: {**grades, "missed": 1} for query, grades in clean_qrels().items() if query not in ("q1", "q2")}
-    assert not found_in(lines, {**clean_qrels(), **missed}, **options)
-    assert [each.count for each in found_in([*lines, ("q1", "other", 13, 1)], **options)] == [9]
-    few = {query: clean_qrels()[query] for query in QUERIES[:4]}
-    assert not found_in([line for line in lines if line[0] in few], few, **options)
-    # By default, the measures of eval, of which R@100 has such a cutoff.
-    assert only([*gainful.examine(clean_qrels(), {"r": run_text(clean_lines())}).findings], "trivial-cutoff")
+    assert finding.example == "query q1: 8 among 12 documents" and "if k is 12 or more" in finding.consequence
+    # A query that lacks a relevant document does not count, half of the queries are too few, and so are four.
+    assert only(found_in(lines, {**complete, "q1": clean_qrels()["q1"]}), "all-candidates").count == 9
+    assert not found_in(lines, {**complete, **{query: clean_qrels()[query] for query in QUERIES[:5]}})
+    few = {query: complete[query] for query in QUERIES[:4]}
+    assert not found_in([line for line in lines if line[0] in few], few)
+    # Nor do queries without relevant documents, or lists of more than 100 documents.
+    longer = [*lines, *((query, f"x{j}", j, 30 - j) for query in QUERIES for j in range(13, 102))]
+    none = {query: dict.fromkeys(grades, 0) for query, grades in complete.items()}
+    found = [*found_in(longer, complete), *found_in(lines, none)]
+    assert {each.check for each in found} == {"nothing-relevant"}
 
 
 def test_counts_are_those_of_eval() -> None:
@@ -626,7 +622,7 @@ def test_findings_come_by_severity() -> None:
 
 def test_it_can_be_shown() -> None:
     found = broken()
-    assert found.summary() == "10 queries, 120 judgments, 2 runs: 1 serious finding, 1 warning, 2 notes."
+    assert found.summary() == "10 queries, 130 judgments, 2 runs: 1 serious finding, 1 warning, 2 notes."
     page = found.page()
     [table] = page.tables
     assert [column.name for column in table.columns if column.for_machines] == ["consequence", "remedy"]
@@ -641,7 +637,7 @@ def test_it_can_be_shown() -> None:
 
 def test_a_clean_examination_can_be_shown() -> None:
     clean = examine(clean_qrels(), {"r": run_text(clean_lines())})
-    assert str(clean) == "10 queries, 120 judgments, 1 run: no problems found."
+    assert str(clean) == "10 queries, 130 judgments, 1 run: no problems found."
 
 
 def test_every_finding_has_a_remedy() -> None:

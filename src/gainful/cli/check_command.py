@@ -7,19 +7,16 @@ import click
 from gainful.cli import help_groups
 from gainful.cli.flags import INPUT, takes
 from gainful.cli.inputs import CollectionOptions
-from gainful.cli.options import MeasureOptions, Output, measures_of
+from gainful.cli.options import Output
 from gainful.data.collection import Collection, named_runs
-from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.policy import lenient
 
 
 @help_groups.command("check")
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
-@takes(wanted=measures_of(DEFAULT_MEASURES), output=Output, reading=CollectionOptions)
-def command(
-    qrels: str, runs: tuple[str, ...], wanted: MeasureOptions, output: Output, reading: CollectionOptions
-) -> int:
+@takes(output=Output, reading=CollectionOptions)
+def command(qrels: str, runs: tuple[str, ...], output: Output, reading: CollectionOptions) -> int:
     """Find problems in the judgments QRELS and in RUNS before scoring.
 
     Repeated documents, IDs without a match (and what would make them match), missing queries, ranks that contradict
@@ -35,9 +32,8 @@ def command(
         # Loaded late, like everything that needs NumPy: the core is already reading.
         from gainful.tasks.check.examination import examine
 
-        judged, measures, threads = collection.judged, wanted.parsed(), collection.threads
         examination = examine(
-            judged, collection.runs, measures=measures, policy=reading.policy, scale=reading.scale, threads=threads
+            collection.judged, collection.runs, policy=reading.policy, scale=reading.scale, threads=collection.threads
         )
     output.show(examination.without("note") if output.quiet else examination)
     return 1 if examination.is_serious else 0

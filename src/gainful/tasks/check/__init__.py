@@ -103,8 +103,9 @@ CHECKS: Mapping[str, Check] = {
         "Documents below the end count as not retrieved, which lowers recall and AP in particular.",
         "Correct if the system found no more; otherwise check whether the run was cut.",
     ),
-    "trivial-cutoff": _warning(
-        "The score is 1 in any order of these lists.", "Use a k below the number of candidates, or nDCG, AP or RR."
+    "all-candidates": _warning(
+        "They hold all relevant documents: R@k, Success@k and Complete@k are 1 in any order if k is {depth} or more.",
+        "Use a k below the number of candidates, or nDCG, AP or RR.",
     ),
     "self-hits": _warning(
         "A query that is a document of the collection retrieves itself.",

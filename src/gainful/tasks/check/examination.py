@@ -11,19 +11,16 @@ from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike, RunSource
-from gainful.evaluation.evaluate import MeasuresLike
 from gainful.frozen import dataclass
 from gainful.io.columns import columns_by_side
 from gainful.kernel.arrays import Bools, distinct
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import current_progress, in_parallel
-from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
 from gainful.tasks.check import CHECKS, SEVERITIES, Examination, Finding, Severity, at_judgment, at_query
 from gainful.tasks.check.run_checks import (
     InspectedRun,
-    check_cutoffs,
     check_documents,
     check_ids,
     check_queries,
@@ -219,7 +216,6 @@ def examine(
     qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     *,
-    measures: MeasuresLike = DEFAULT_MEASURES,
     policy: Policy | str | None = None,
     scale: float | None = None,
     columns: Mapping[str, str] | None = None,
@@ -229,7 +225,7 @@ def examine(
 
     Judgments, runs and ``columns`` are as in :func:`gainful.evaluate`. Unreadable files raise an error; problems that a
     policy would refuse, such as duplicates, are findings. Prepared judgments must be prepared with the lenient form of
-    the policy. ``scale`` is the highest possible grade; cutoffs of ``measures`` are compared with the lists.
+    the policy. ``scale`` is the highest possible grade.
 
     >>> found = examine({"q1": {"d1": 1, "d2": 0}}, {"mine": {"q1": {"D1": 0.5, "D2": 0.25}}})
     >>> print(found.findings[0])
@@ -238,7 +234,7 @@ def examine(
     '2 of 2 sampled documents match if case is ignored: write IDs alike in both files.'
     """
     require_runs(runs, at_least_one=False)
-    settled, called, wanted = Policy.of(policy), columns_by_side(columns), parse_all(measures)
+    settled, called = Policy.of(policy), columns_by_side(columns)
     judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels, called["qrels"]), lenient(settled))
     threads = thread_count(threads)
     shown = current_progress()
@@ -248,7 +244,6 @@ def examine(
         inspected = InspectedRun(judged, run, name, settled, each, shown)
         checks = (check_queries, check_ids, check_documents, check_scores, check_ranks)
         findings = [finding for check in checks for finding in check(inspected)]
-        findings += check_cutoffs(inspected, wanted)
         share = inspected.unjudged / inspected.shown if inspected.shown else 0.0
         seen = inspected.usual_depth, share, inspected.is_sparse, inspected.hits, inspected.fingerprint()
         return findings, RunSummary(name, inspected.places.tag, *seen)

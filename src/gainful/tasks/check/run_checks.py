@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, takewhile
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from gainful.data.graded import join_text
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant
 from gainful.data.near_misses import NearMiss, near_miss
 from gainful.data.parents import chunks_of
 from gainful.data.run import Run, RunSource, falling_ranks, fitting_policy, join_columns
@@ -24,7 +23,6 @@ from gainful.data.spans import credit_spans
 from gainful.io.rows import fields_at, line_number
 from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, lookalikes_of, number_text, printable, text_of_id
 from gainful.policy import Policy
 from gainful.tasks.check import Finding, Severity, at_judgment, at_query, example_of, shown_id
@@ -182,8 +180,9 @@ _MANY_SELF = 0.05
 _MANY_UNJUDGED, _SOME_UNJUDGED = 0.5, 0.2
 #: Lists are not reported as short if the usual length is below this.
 _USUAL = 4
-#: Minimum length of a list that is unlikely to have rising scores by chance; and if ranks confirm the order. Also the
-#: minimum number of lists whose recall is unlikely to be 1 by chance.
+#: The deepest usual cutoff: longer lists may hold all relevant documents.
+_DEEPEST = 100
+#: Minimum length of a list that is unlikely to have rising scores by chance; and if ranks confirm the order.
 _TELLING, _TELLING_RANKED = 5, 3
 #: Minimum share of such lists for the scores of a run to count as reversed.
 _MOST = 0.8
@@ -204,6 +203,14 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
         detail = f": {lists['retrieved'][shortest]:,} documents, median {run.usual_depth:,}"
         example, severity = at_query(lists["query_ids"][shortest], detail), _if_many(_count(short), _MANY_SHORT * total)
         yield run.found("short-lists", _count(short), total, example, severity=severity)
+    length, is_relevant = run.joined["retrieved"], run.judged.grade[run.joined["hit_item"]] > 0
+    query = np.repeat(np.arange(length.size), np.diff(run.joined["hit_offsets"]))
+    found = np.bincount(query[is_relevant], minlength=length.size)
+    whole = (found > 0) & (found == run.judged.recall_base(None, None)) & (length <= _DEEPEST)
+    if 2 * _count(whole) > total >= _TELLING:
+        one = int(np.argmax(whole))
+        example = at_query(run.judged.qrels.query_ids[one], f": {found[one]:,} among {length[one]:,} documents")
+        yield run.found("all-candidates", _count(whole), total, example, depth=f"{length[whole].max():,}")
     repeats = lists["duplicates"]
     if repeats.any() and not run.policy.credits_chunks:
         later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
@@ -236,23 +243,6 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
             item = run.joined["hit_item"][int(np.argmax(np.isnan(grade) & (run.joined["hit_rank"] <= TOP)))]
             example = at_judgment(run.judged.qrels, int(np.argmax(run.judged.item == item)))
         yield run.found("unjudged-top-10", run.unjudged, run.shown, example, severity=severity, consequence=consequence)
-
-
-def check_cutoffs(run: InspectedRun, measures: Iterable[Measure]) -> Iterator[Finding]:
-    """Yield measures whose cutoff is not below the number of candidates, if most lists hold all relevant documents."""
-    length, total = run.joined["retrieved"], _count(run.joined["answered"])
-    row = np.repeat(np.arange(length.size), np.diff(run.joined["hit_offsets"]))
-    grades = run.judged.grade[run.joined["hit_item"]]
-    for measure in measures:
-        k, wanted = measure.rank_cutoff, (getattr(measure, "rel", None), getattr(measure, "level", None))
-        if k is None or measure.name not in ("R", "Success", "Complete"):
-            continue
-        found = np.bincount(row[is_relevant(grades, *wanted)], minlength=length.size)
-        is_whole = (found > 0) & (found == run.judged.recall_base(*wanted)) & (length <= k)
-        if 2 * _count(is_whole) > total >= _TELLING:
-            first = int(np.argmax(is_whole))
-            example = at_query(run.judged.qrels.query_ids[first], f": {measure} of {length[first]:,} candidates")
-            yield run.found("trivial-cutoff", _count(is_whole), total, example)
 
 
 def check_scores(run: InspectedRun) -> Iterator[Finding]:
