@@ -124,6 +124,8 @@ def test_measures_without_a_split() -> None:
     measures = ["Bpref", "DCG", "Q", "nDCG(discount=jarvelin2000, base=10)@5", "SetP", "RR"]
     found = evaluate(qrels, run, measures, loss=True)
     assert [name for name in measures if found.beside("loss", name)] == ["RR"]
+    budget = evaluate(qrels, run, "nDCG@9t", items={"a": {"tokens": 3}, "b": {"tokens": 3}}, loss=True)
+    assert budget.beside("loss", "nDCG@9t") == {} and "\nnDCG@9t: not under a budget\n" in budget.text()
 
 
 def test_ranks_are_checked() -> None:

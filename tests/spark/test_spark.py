@@ -295,6 +295,7 @@ def test_command(
         ),
         (["eval", "qrels.txt", "-", "--engine", "spark"], 2, "-: Spark cannot read standard input"),
         (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "needs --by-query"),
+        ([*by_query, "--loss"], 2, "--bounds, --chance and --loss are not computed by Spark"),
         ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude cannot be used with --engine spark"),
         (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master needs --engine spark"),
     ):

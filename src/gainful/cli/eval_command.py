@@ -103,6 +103,8 @@ def command(
         if collection is None:
             from gainful.cli.spark_engine import evaluate_on_spark
 
+            if beside != Beside():
+                raise UsageError("--bounds, --chance and --loss are not computed by Spark")
             folder = output.spark_folder
             if folder is not None and not shown.by_query:
                 raise UsageError(f"--output {folder} needs --by-query: Spark writes per-query values as parquet")

@@ -35,8 +35,7 @@ class Beside:
 
 
 class Kind(NamedTuple):
-    """A kind of further values: its title, a function that finds the values of a measure, or none, and one that returns
-    a note about the measure and the values of each run's aggregate."""
+    """A kind of further values: its title, the values of a measure, if any, and a note, given each run's aggregates."""
 
     title: str
     find: Callable[[GradedRun, Measure, ScoredRun, Beside], Parts]

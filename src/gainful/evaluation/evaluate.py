@@ -107,9 +107,8 @@ def evaluate(
             recognised. The prefix ``qrels.`` or ``run.`` limits a role: ``{"query": "visitor", "run.score": "stars"}``.
         id: The ID of a framework's document, as a path (``"metadata.chunk_id"``) or a function.
         as_given: Accept dicts that look swapped.
-        bounds, chance, loss: Also compute the bounds of every score (unjudged documents may have any grade), its value
-            for random orders of the same documents, or the parts of 1 - score: order within the cutoff, documents at
-            later ranks (``loss_ranks``), not retrieved. ``result.beside("bounds", measure)`` has them.
+        bounds, chance, loss: Also compute the bounds of every score (unjudged documents may have any grade), its mean
+            over random orders, or the parts of 1 - score (split at ``loss_ranks``), for ``result.beside("loss", ...)``.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])

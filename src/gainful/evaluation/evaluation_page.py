@@ -179,10 +179,10 @@ class Report(Showable):
                 why = "not under a budget" if measure.budget else kind.note(measure, of_runs)
                 if why is not None:
                     notes.append(f"{measure}: {why}")
-            tables.pop((), None)
             for parts_names, rows in tables.items():
-                columns = [Column(part, "number", self.places) for part in ("score", *parts_names)]
-                yield Table((Column("run"), Column("measure"), *columns), rows, kind.title, tuple(notes))
+                if parts_names or (notes and len(tables) == 1):  # else other tables have the notes
+                    columns = [Column(part, "number", self.places) for part in ("score", *parts_names)]
+                    yield Table((Column("run"), Column("measure"), *columns), rows, kind.title, tuple(notes))
 
     def _legend(self, has_best: bool) -> Iterator[str]:
         notes = ["* best in column"] if has_best else []
