@@ -465,6 +465,11 @@ def test_calibration(command):
         ("two", None, 0, 0),
         ("two", "one", -0.5, -1),
     ]
+    assert [(row["order"], row["rank by model"]) for row in rows] == [
+        ("rank 1 to 2", 1),
+        ("rank 1 to 2", 2),
+        ("inconclusive", None),
+    ]
     assert rows[0]["noise"] is None
     repeated = command("judgments", "--calibrate", "human", "m=model,again", *runs)
     assert repeated.rows("P@1 as human judgments of all queries would give it")[0]["noise"] > 0

@@ -8,6 +8,7 @@ from statistics import linear_regression, mean, variance
 import numpy as np
 import pytest
 
+from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.stats.paired_tests import t_interval
 from gainful.stats.prediction_powered import powered_mean
@@ -44,17 +45,18 @@ def test_plain_python() -> None:
     found = powered_mean(y, f[None], alpha=0.1)
     t = 1.6859544601667387  # 95% of Student's t with 38 degrees of freedom
     assert found[:5] == pytest.approx((value, value - t * spread, value + t * spread, f.mean(), weight))
-    assert found.bias == pytest.approx(f.mean() - value) and found.is_clear
+    assert found.shown[4] == pytest.approx(f.mean() - value) and found.is_clear
     assert found.noise is None
 
 
 def test_needed_halves_the_interval() -> None:
     """With so many trusted scores of the same kind, the variance is a quarter."""
-    for trusted, queries in ((40, 160), (20, 4000), (10, 10_000)):
+    cases = ((40, 160), (100, 250), (60, 160), (50, 160), (30, 200), (20, 4000), (10, 10_000))
+    for trusted, queries, noise in ((*case, noise) for case in cases for noise in (0.0, 0.3, 1.0)):
         y, f = scores(trusted, queries)
+        f = f + noise * ((np.arange(queries) * 0.5698402909980532) % 1)
         found = powered_mean(y, f[None])
-        y_both, f_both = y[:trusted], f[:trusted]
-        explained = np.corrcoef(y_both, f_both)[0, 1] ** 2
+        explained = np.corrcoef(y[:trusted], f[:trusted])[0, 1] ** 2
 
         def relative_variance(m: int, of: int = queries, explained: float = float(explained)) -> float:
             return 1 / m if m >= of else (1 - explained) / m + explained / of
@@ -90,6 +92,12 @@ def test_noise_is_the_spread_of_repeated_judgings() -> None:
     assert found[:5] == pytest.approx(powered_mean(y, judgings.mean(axis=0)[None])[:5])
     # The variance of 0, 0.02 and 0 is 0.02^2 / 3; t with 320 degrees of freedom.
     assert found.noise == pytest.approx(1.9674048 * 0.02 / math.sqrt(3 * 160), rel=1e-6)
+
+
+def test_too_few_trusted_scores() -> None:
+    y, f = scores(3)
+    with pytest.raises(UsageError, match="at least 4 queries need scores by both judges, found 3"):
+        powered_mean(y, f[None])
 
 
 def _moments(values: Floats) -> tuple[float, float, int]:

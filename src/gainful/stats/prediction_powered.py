@@ -11,8 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.stats.distributions import t_quantile
+
+#: With fewer trusted scores, hardly anything is known of the other judge's errors.
+FEWEST = 4
 
 
 class PoweredMean(NamedTuple):
@@ -31,9 +35,9 @@ class PoweredMean(NamedTuple):
     noise: float | None
 
     @property
-    def bias(self) -> float:
-        """The mean by the other judge minus the mean by the trusted one."""
-        return self.other - self.value
+    def shown(self) -> tuple[float | None, ...]:
+        """Value, interval, the other judge's mean, its bias (this mean minus the value), ``needed`` and ``noise``."""
+        return (*self[:4], self.other - self.value, self.needed, self.noise)
 
     @property
     def is_clear(self) -> bool:
@@ -58,6 +62,8 @@ def powered_mean(trusted: Floats, judgings: Floats, alpha: float = 0.05) -> Powe
     y, rows = trusted[usable], judgings[:, usable]
     f, both = rows.mean(axis=0), ~np.isnan(y)
     n, every, y_both, f_both = int(both.sum()), f.size, y[both], f[both]
+    if n < FEWEST:
+        raise UsageError(f"calibration: at least {FEWEST} queries need scores by both judges, found {n}")
     spread = float(np.var(f_both, ddof=1)) if n < every else 0.0
     slope = float(np.cov(y_both, f_both)[0, 1]) / spread if spread > 0 else 0.0
     weight = slope * (every - n) / every

@@ -47,11 +47,8 @@ class AbstentionCurve(NamedTuple):
     lowest: int | None
 
     def of(self, name: str) -> Floats:
-        """Return a value and both ends of its interval, by threshold; NaN if undefined, or not shown.
-
-        ``answered`` and ``false`` answers are shares of all queries, ``risk`` is the share of the answers that are
-        false, ``kept`` the mean of the measure.
-        """
+        """Return the shares of all queries that are ``answered`` or have a ``false`` answer, ``risk`` (the share of the
+        answers that are false) or ``kept`` (the mean of the measure), and both ends of the interval where shown."""
         return np.asarray(self.values[_VALUES.index(name)])
 
     def row(self, i: int) -> list[float | None]:
@@ -105,11 +102,9 @@ class AbstentionCurves(Showable):
             least = math.ceil(1 / level - 1e-9) - 1
             notes.append(f"no threshold achieves at most {percent_text(level)}: at least {least:,} queries are needed")
         labels, kept = (*head("run"), *head("measure", for_machines=True)), f"kept .{places}"
-        columns = (
-            f"AURC .{places} | low .{places} | high .{places} | threshold .{places} | answered % | false % | risk %"
-        )
+        columns = " | ".join([*(f"{each} .{places}" for each in ("AURC", "low", "high", "threshold")), "answered %"])
         title = f"{name}: at most {percent_text(level)} false answers guaranteed"
-        yield Table((*labels, *head(f"{columns} | {kept}")), tuple(rows), title, tuple(notes))
+        yield Table((*labels, *head(f"{columns} | false % | risk % | {kept}")), tuple(rows), title, tuple(notes))
         rows = [(run, name, *curve.row(i)) for run, curve in curves.items() for i in curve.shown]
         found = [*labels, *head(f"threshold .{places}")]
         for what, kind in zip(_VALUES, ("%", "%", "%", f".{places}"), strict=True):

@@ -26,12 +26,9 @@ from gainful.pages.page import Conventions, Row, Table, head
 from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.paired import signed_verdict
-from gainful.stats.prediction_powered import PoweredMean, powered_mean
+from gainful.stats.prediction_powered import FEWEST, PoweredMean, powered_mean
 from gainful.tasks.judgments.judges import CONFIDENCE, CommonDocuments
 from gainful.tasks.run_questions import CalibrationOptions
-
-#: With fewer queries that both judge, hardly anything is known of the model's errors.
-_FEWEST = 4
 
 
 class MeasureCalibration(NamedTuple):
@@ -94,12 +91,10 @@ class Calibration(Showable):
         for run, each in means.items():
             best, worst = found.ranks[run]
             ranks = f"rank {best}" if best == worst else f"rank {best} to {worst}"
-            rows.append(
-                (run, None, name, *each[:4], each.bias, each.needed, each.noise, ranks, 1 + by_model.index(run))
-            )
+            rows.append((run, None, name, *each.shown, ranks, 1 + by_model.index(run)))
         for run, each in found.differences.items():
             verdict = signed_verdict(each.is_clear, each.value, better)
-            rows.append((run, self.baseline, name, *each[:4], each.bias, each.needed, each.noise, verdict, None))
+            rows.append((run, self.baseline, name, *each.shown, verdict, None))
         columns = (*head("run | from"), *head("measure", for_machines=True), *head(f"value .{places} | low .{places}"))
         columns += head(f"high .{places} | by model .{places} | bias +{places} | needed #")
         columns += head(f"noise .{places}", for_machines=self.judgings == 1)
@@ -141,8 +136,8 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
     human, *models = (Judged.of(replace(each, scale=scale), asked.policy) for each in qrels)
     queries = sorted(set.intersection(*({*each.query_ids} for each in models)))
     common = sorted({*human.query_ids}.intersection(queries))
-    if len(common) < _FEWEST:
-        message = f"{human.qrels.name}: at least {_FEWEST} queries are needed that {models[0].qrels.name} also judges"
+    if len(common) < FEWEST:
+        message = f"{human.qrels.name}: at least {FEWEST} queries are needed that {models[0].qrels.name} also judges"
         raise InputError(f"{message}, found {len(common)}", "IDs of queries must be equal byte by byte")
     check_measures(measures, human)
     for measure in measures:
@@ -159,20 +154,11 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
         trusted[:, has_both] = [each.settled_scores(measure) for each in by_human.values()]
         judgings = np.array([[of_runs[name].settled_scores(measure) for of_runs in by_model] for name in names])
         found.append(_calibrated(measure, names, trusted, judgings, names.index(baseline)))
-    return Calibration(
-        names=(human.qrels.name, models[0].qrels.name),
-        both=len(common),
-        queries=len(queries),
-        judgings=len(models),
-        baseline=baseline,
-        measures=tuple(found),
-        documents=CommonDocuments.of(Judged(human.qrels.select(common), human.policy), models[0]),
-        scale=human.scale,
-        conventions=tuple(
-            dict.fromkeys(next(iter(each.values())).signature().note() for each in (by_human, *by_model))
-        ),
-        notices=tuple(notices(by_model[0].values())),
-    )
+    documents = CommonDocuments.of(Judged(human.qrels.select(common), human.policy), models[0])
+    signatures = dict.fromkeys(next(iter(each.values())).signature().note() for each in (by_human, *by_model))
+    names_of, counts = (human.qrels.name, models[0].qrels.name), (len(common), len(queries), len(models))
+    about = tuple(signatures), tuple(notices(by_model[0].values()))
+    return Calibration(names_of, *counts, baseline, tuple(found), documents, human.scale, *about)
 
 
 def _calibrated(
