@@ -37,6 +37,7 @@ from tools import (
     dicts_script,
     frames_script,
     gainful_check,
+    gainful_command,
     gainful_compare,
     gainful_eval,
     gainful_gate,
@@ -238,6 +239,48 @@ def ties(report: Report, settings: Settings) -> None:
     report.measured.extend(("ties", one) for one in found.values())
     broken, expected = found.values()
     report.rows.append(Row("ties", expected.tool, expected.seconds, broken.tool, broken.seconds, 1.3))
+
+
+def unjudged(report: Report, settings: Settings) -> None:
+    """Bounds over all grades of unjudged documents, compared with scores alone; what to judge next, on real runs."""
+    make(JUDGED)
+    warm(JUDGED.qrels, JUDGED.run)
+    tools = [
+        gainful_eval(JUDGED.qrels, [JUDGED.run], *options, name=" ".join(["gainful eval", *options]))
+        for options in ((), ("--bounds",))
+    ]
+    found = measure(tools, settings.repetitions)
+    report.measured.extend(("unjudged", one) for one in found.values())
+    scores, bounds = found.values()
+    report.rows.append(Row("unjudged", bounds.tool, bounds.seconds, scores.tool, scores.seconds, 3))
+    if ROBUST.is_dir():
+        qrels, runs = _unpacked()
+        warm(qrels, *runs)
+        tool = gainful_command("judge-next", *map(str, [qrels, *runs]), "--format", "jsonl", "--quiet")
+        [found_next] = measure([Tool("gainful judge-next", tool)], settings.repetitions).values()
+        report.measured.append(("unjudged", found_next))
+        what = f"judge-next, {len(runs)} runs"
+        report.rows.append(Row("unjudged", what, found_next.seconds, bounds.tool, bounds.seconds, 2, limit_on="value"))
+
+
+def diff(report: Report, settings: Settings) -> None:
+    """Changes between two runs of 7 million rows, compared with scoring one of them."""
+    make(LARGE)
+    other = LARGE.run.with_suffix(".other.run")
+    if not other.exists() or other.stat().st_mtime < LARGE.run.stat().st_mtime:
+        lines = LARGE.run.read_bytes().splitlines(keepends=True)
+        # Every seventh document goes to the end of its list.
+        lines[6::7] = [b" ".join([*line.split()[:4], b"-%d x\n" % i]) for i, line in enumerate(lines[6::7])]
+        other.write_bytes(b"".join(lines))
+    warm(LARGE.qrels, LARGE.run, other)
+    command = gainful_command("diff", str(LARGE.run), str(other))
+    tools = [Tool("gainful diff", command), gainful_eval(LARGE.qrels, [LARGE.run])]
+    found = measure(tools, settings.repetitions)
+    report.measured.extend(("diff", one) for one in found.values())
+    ours, evaluated = found.values()
+    report.rows.append(
+        Row("diff", "two runs of 7M rows", ours.seconds, evaluated.tool, evaluated.seconds, 1, limit_on="value")
+    )
 
 
 def gate(report: Report, settings: Settings) -> None:
@@ -549,6 +592,8 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "check": check,
     "beside": beside,
     "ties": ties,
+    "unjudged": unjudged,
+    "diff": diff,
     "gate": gate,
     "drop-in": drop_in,
     "robust2005": robust2005,

@@ -240,7 +240,8 @@ def python(statement: str) -> Tool:
 
 
 def _read_jsonl(output: str) -> Answer:
-    header, *rows, _ = (json.loads(line) for line in output.splitlines())
+    header, *lines, _ = (json.loads(line) for line in output.splitlines())
+    rows = (line for line in lines if "table" not in line)
     paths = {run["run"]: run["path"] for run in header["runs"]}
     means: Means = {}
     for row in (each for each in rows if "table" not in each):

@@ -165,12 +165,12 @@ class Report(Showable):
         group = Column(f"{self.by} (group)" if self.by in taken else self.by)
         yield Table((group, Column("run"), Column("queries", "count"), *values), rows, title=f"By {self.by}")
 
-    def _beside(self) -> Iterator[Table]:
+    def _beside(self) -> Iterator[Table | str]:
         """Yield a table of further values for each kind and each list of their names."""
         for name in self.evaluations[0].besides:
             kind = KINDS[name]
             tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
-            notes = []
+            notes: dict[tuple[str, ...], list[str]] = {}
             for measure in self.measures:
                 of_runs = {evaluation.run: evaluation.beside(name, measure) for evaluation in self.evaluations}
                 for run, parts in of_runs.items():
@@ -178,11 +178,15 @@ class Report(Showable):
                     tables.setdefault(tuple(parts), []).append(row)
                 why = "not under a budget" if measure.budget else kind.note(measure, of_runs)
                 if why is not None:
-                    notes.append(f"{measure}: {why}")
-            for parts_names, rows in tables.items():
-                if parts_names or (notes and len(tables) == 1):  # else other tables have the notes
-                    columns = [Column(part, "number", self.places) for part in ("score", *parts_names)]
-                    yield Table((Column("run"), Column("measure"), *columns), rows, kind.title, tuple(notes))
+                    notes.setdefault(tuple(parts), []).append(f"{measure}: {why}")
+            tables.pop((), None)
+            without = notes.pop((), [])
+            for names, rows in tables.items():
+                columns = [Column(part, "number", self.places) for part in ("score", *names)]
+                lines = (*notes.get(names, ()), *(without if names == [*tables][-1] else ()))
+                yield Table((Column("run"), Column("measure"), *columns), rows, kind.title, lines)
+            if not tables:
+                yield "\n".join([f"{kind.title}.", *without])
 
     def _legend(self, has_best: bool) -> Iterator[str]:
         notes = ["* best in column"] if has_best else []

@@ -98,7 +98,11 @@ class Text:
         size, most = max(len(self.buffer), self._source_bytes), most_memory()
         if most is None or size + per_line * (1 + len(self.buffer)) + more <= most:
             return  # even if every line is empty
-        require_memory(self.name, size + per_line * (1 + self.content.count(b"\n")) + more)
+        require_memory(self.name, size + per_line * (1 + self._line_ends) + more)
+
+    @cached_property
+    def _line_ends(self) -> int:
+        return self.content.count(b"\n")
 
     @property
     def content(self) -> bytes | bytearray:

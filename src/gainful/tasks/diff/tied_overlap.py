@@ -43,11 +43,15 @@ class RankedLists:
         rank = np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], counts)
         if has_scores:
             score = joined["scores"] if settled.scores == "float64" else joined["scores"].astype(np.float32)
-            starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]) | (rank == 1))
-            if starts.size < rank.size:
-                size = np.diff(starts, append=rank.size)
-                first, last = rank[starts], rank[starts] + size - 1
-                return cls(run, offsets, joined["rows"], rank, np.repeat(first, size), np.repeat(last, size))
+            # Row i is tied with row i + 1; most rows are tied with none.
+            tied = np.flatnonzero((score[1:] == score[:-1]) & (rank[1:] > 1))
+            if tied.size:
+                is_gap = np.diff(tied) > 1
+                begin, end = tied[np.append(True, is_gap)], tied[np.append(is_gap, True)] + 1
+                size, first, last = end - begin + 1, rank.copy(), rank.copy()
+                members = np.arange(size.sum()) + np.repeat(begin - np.cumsum(size) + size, size)
+                first[members], last[members] = np.repeat(rank[begin], size), np.repeat(rank[end], size)
+                return cls(run, offsets, joined["rows"], rank, first, last)
         return cls(run, offsets, joined["rows"], rank, rank, rank)
 
     def shared(self, other: RankedLists, threads: int, depth: int | None = None) -> tuple[Ints, Ints, Ints]:
