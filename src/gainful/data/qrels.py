@@ -124,6 +124,7 @@ class Qrels(DocumentColumns):
             rows.origin,
             has_users=rows.has_users,
             notes=notes,
+            intents=rows.intents,
         )
 
     @classmethod
@@ -237,7 +238,7 @@ class Qrels(DocumentColumns):
 
         given = {"items": items, "training": training, "intents": intents}
         known = None if items is None and training is None else Items(items, training, columns)
-        likely = None if intents is None else read_intents(intents, (columns or {}).get("intents", {}))
+        likely = self.intents if intents is None else read_intents(intents, (columns or {}).get("intents", {}))
         notes = (*self.notes, *(unused_note(table) for table, value in given.items() if value is not None))
         return replace(self, items=known, intents=likely, notes=notes).read_from(self.name)
 

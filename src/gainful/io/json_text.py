@@ -181,12 +181,39 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     for value, where in placed:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, found {described(value)}")
+    if not run and placed and "nuggets" in placed[0][0]:
+        return _of_nuggets(placed, name, reading)
     placed = [(_with_paths(value, reading.columns), where) for value, where in placed]
     _require_given(placed, reading)
     names = list(placed[0][0]) if placed and _list_key(*placed[0], reading, run) is None else []
     if has_header(names, reading.columns, known=names_of(run)):
         return _rows(placed, name, reading, run)
     return gather_entries(_entries(placed, reading, run), name, _role(run), reading.grades)
+
+
+#: Grades and weights of nuggets as in nuggetizer's scores.
+_SUPPORT, _IMPORTANCE = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}, {"vital": 1.0, "okay": 0.5}
+
+
+def _of_nuggets(placed: list[_Placed], name: str, reading: Reading) -> Rows:
+    """Read nuggets assigned to documents (or answers, by run) as judgments, whose sub-topics are weighted nuggets."""
+    rows, weights = list[_Placed](), dict[bytes, dict[bytes, float]]()
+    for value, where in placed:
+        query, document = value.get("qid"), value.get("docid", value.get("run_id"))
+        of_query = weights.setdefault(read_id(query, f"{where}: qid"), {})
+        nuggets = value.get("nuggets")
+        for nugget in nuggets if isinstance(nuggets, list) else [nuggets]:
+            about = nugget if isinstance(nugget, dict) else {}
+            weight, grade = _IMPORTANCE.get(str(about.get("importance"))), _SUPPORT.get(str(about.get("assignment")))
+            if weight is None or grade is None:
+                labels = f"importance {' | '.join(_IMPORTANCE)} and assignment {' | '.join(_SUPPORT)}"
+                raise InputError(f"{where}: expected a nugget with {labels}, found {described(nugget)}")
+            of_query[read_id(about.get("text"), f"{where}: text")] = weight
+            rows.append(({"query": query, "document": document, "subtopic": about["text"], "grade": grade}, where))
+    if not rows:
+        raise InputError(f"{name}: no nuggets")
+    shares = {query: {each: weight / sum(of.values()) for each, weight in of.items()} for query, of in weights.items()}
+    return _rows(rows, name, reading._replace(columns={}), run=False)._replace(intents=shares)
 
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:

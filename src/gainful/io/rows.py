@@ -298,6 +298,7 @@ class Rows(NamedTuple):
     subtopic: tuple[Sequence[bytes], Ints] | None = None
     notes: tuple[str, ...] = ()
     has_users: bool = False  # whether queries are users, and documents items
+    intents: Mapping[bytes, Mapping[bytes, float]] | None = None  # sub-topic probabilities, if the source has them
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any], origin: Origin, notes: tuple[str, ...] = ()) -> Rows:

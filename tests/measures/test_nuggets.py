@@ -1,0 +1,106 @@
+"""Nuggets assigned to passages and answers, as nuggetizer writes them, are weighted sub-topics."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from gainful import InputError, Policy, Qrels, Rule, UsageError, check_gate, compare, evaluate, freeze_gate
+
+BY_NUGGET = Policy(subtopics=True)
+NUGGETS = {"created by Guido van Rossum": "vital", "a high-level language": "vital", "used for data science": "okay"}
+
+
+def line(query: str, assignments: list[str], **of: str) -> dict[str, Any]:
+    """An object of nuggetizer's output."""
+    nuggets = [
+        {"text": text, "importance": importance, "assignment": assignment}
+        for (text, importance), assignment in zip(NUGGETS.items(), assignments, strict=True)
+    ]
+    return {"text": "What is Python?", "qid": query, "candidate_text": "...", **of, "nuggets": nuggets}
+
+
+def weighted_score(nuggets: list[dict[str, str]], strict: bool) -> float:
+    """The weighted score of an answer in nuggetizer's metrics: okay nuggets and partial support count half."""
+    worth = {"support": 1.0, "partial_support": 0.0 if strict else 0.5, "not_support": 0.0}
+    weights = [1.0 if each["importance"] == "vital" else 0.5 for each in nuggets]
+    gained = sum(weight * worth[each["assignment"]] for weight, each in zip(weights, nuggets, strict=True))
+    return gained / sum(weights)
+
+
+def test_answers_score_as_in_nuggetizer() -> None:
+    rng = random.Random(4)
+    labels = ["support", "partial_support", "not_support"]
+    answers = [
+        line(f"q{i}", rng.choices(labels, k=3), run_id=run) for i in range(40) for run in ("one", "other", "third")
+    ]
+    qrels = Qrels.of(answers)
+    runs = {run: {f"q{i}": [run] for i in range(40)} for run in ("one", "other")}
+    for name, run in runs.items():
+        for measure, strict in (("alpha-DCG(gain=linear)@1", False), ("alpha-DCG(rel=1)@1", True)):
+            found = evaluate(qrels, run, measure, policy=BY_NUGGET, undefined="zero").by_query(measure)
+            expected = {
+                each["qid"]: weighted_score(each["nuggets"], strict) for each in answers if each["run_id"] == name
+            }
+            assert found == pytest.approx(expected, abs=1e-12)
+    # Tests and the gate have a score per query.
+    result = compare(qrels, runs, "alpha-nDCG@1", policy=BY_NUGGET)
+    assert result.pairs["alpha-nDCG@1"].n == 40
+    gate = freeze_gate(qrels, runs["one"], "alpha-nDCG@1", rule=Rule(0.5), policy=BY_NUGGET)
+    assert check_gate(gate, qrels, runs["one"]).verdict == "pass"
+
+
+def test_passages_cover_nuggets() -> None:
+    lines = [
+        line("q1", ["not_support", "support", "partial_support"], docid="d1"),
+        line("q1", ["support", "support", "not_support"], docid="d2"),
+        line("q2", ["not_support", "not_support", "support"], docid="d1"),
+    ]
+    text = "".join(json.dumps(each) + "\n" for each in lines)
+    qrels = Qrels.read(text.encode())
+    run = {"q1": ["d1", "x", "d2"], "q2": ["x", "d1"]}
+    measures = ["StRecall@1", "StRecall(rel=1)@3", "StComplete@3", "P-IA@1"]
+    result = evaluate(qrels, run, measures, policy=BY_NUGGET)
+    assert [[*result.by_query(each).values()] for each in measures] == [
+        [2 / 3, 0.0],
+        [1.0, 1.0],  # of the nuggets that a passage supports
+        [1.0, 1.0],
+        [pytest.approx(0.4 + 0.2), 0.0],  # weights of 2, 2 and 1 fifths
+    ]
+    assert [*result.by_query("StRecall@1").values()] == [
+        *evaluate(lines, run, "StRecall@1", policy=BY_NUGGET).by_query("StRecall@1").values()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"nuggets": [{"text": "n", "importance": "failed", "assignment": "support"}]},
+            "expected a nugget with importance",
+        ),
+        ({"nuggets": [{"text": "n", "importance": "vital"}]}, "and assignment support | partial_support | not_support"),
+        ({"nuggets": ["n"]}, "found 'n'"),
+        ({"nuggets": None}, "found null"),
+        ({"nuggets": [{"text": "n", "importance": ["vital"], "assignment": {}}]}, "expected a nugget with importance"),
+        ({"nuggets": [{"importance": "vital", "assignment": "support"}]}, "text: expected a text"),
+        ({"nuggets": []}, "no nuggets"),
+        ({"qid": None}, "qid: expected a text"),
+        ({"docid": None}, "document: expected a text"),
+    ],
+)
+def test_faults_are_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Qrels.of([{**line("q1", ["support"] * 3, docid="d1"), **change}])
+    assert message in str(caught.value)
+
+
+def test_nuggets_are_no_ordinary_judgments() -> None:
+    qrels = Qrels.of([line("q1", ["support", "not_support", "support"], docid="d1")])
+    with pytest.raises(InputError, match="conflicting grades"):
+        evaluate(qrels, {"q1": ["d1"]}, "nDCG@1")
+    with pytest.raises(UsageError, match="judgments with sub-topics are required"):
+        evaluate(qrels, {"q1": ["d1"]}, "alpha-nDCG@1", policy=Policy(judges="max"))
