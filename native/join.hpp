@@ -300,7 +300,8 @@ class ListJoin {
             if (joiner.unreported >= kReported) progress_.add(std::exchange(joiner.unreported, 0));
         });
         for (ListJoiner& joiner : joiners_) progress_.add(std::exchange(joiner.unreported, 0));
-        for (size_t list = 0; list < query_ids.size(); ++list) {
+        // A text with faults is refused, and a line without fields would be one long ID.
+        for (size_t list = 0; list < query_ids.size() && !has_faults(); ++list) {
             if (queries[list] < 0) result_.extra_ids.emplace_back(query_ids[list]);
         }
     }

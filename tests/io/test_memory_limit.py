@@ -152,6 +152,16 @@ def test_no_process_takes_more_than_the_limit(tmp_path, side, format_, kind):
     assert limit < 10**9
 
 
+def test_a_line_without_fields_is_held_once(tmp_path):
+    (tmp_path / "qrels").write_text("q0 0 doc0 1\n")
+    (tmp_path / "r.run").write_text("q0 Q0 doc0 1 1 t\n")
+    (tmp_path / "line").write_bytes(b"q0 Q0 doc0 1 1 t\n" + b"x" * 10**8 + b"\n")
+    before = peak_of(tmp_path, "run", "trec", "r.run", 10**9)[1]
+    code, peak, errors = peak_of(tmp_path, "run", "trec", "line", 13 * 10**7)
+    assert code == 3 and "line:2: expected 6 fields, found 1" in errors
+    assert peak - before <= 13 * 10**7 + SLACK
+
+
 @pytest.mark.parametrize("content", [b"\n", b"\0", b" ", b"# nothing\n"], ids=["blank", "NUL", "blanks", "comments"])
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_compressed_data_without_rows_is_refused(tmp_path, content, kind):
