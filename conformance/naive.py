@@ -51,6 +51,8 @@ SHORT: dict[str, tuple[str, dict[str, str]]] = {
     "NCUrbBR": ("NCU", {"stop": "rank"}),
     "NCUrbP": ("NCU", {"stop": "rank", "beta": "0"}),
 }
+#: Units of lengths that are not names of columns.
+UNITS = {"t": "tokens", "c": "characters", "w": "words", "s": "seconds"}
 #: The parameters set by @, if not the cutoff.
 AFTER_AT = {"IPrec": "recall", "gIPrec": "recall", "RprecMult": "multiple"}
 
@@ -619,6 +621,29 @@ def rank_biased_precision(view: View, spec: Spec) -> Number | None:
     shown = view.ranked[:k]
     unknown = sum(((1 - p) * p**i for i, grade in enumerate(shown) if grade is None), ZERO) + p ** len(shown)
     return unknown * (ONE if by_query else possible_gain(view, spec, "binary"))
+
+
+@measures("TBG", "U")
+def gain_by_reading(view: View, spec: Spec) -> Number | None:
+    """The user of TBG has spent time before a document, that of U has read characters to its end."""
+    is_timed = spec.name == "TBG"
+    column = spec.word("column", "w" if is_timed else "c")
+    spent, total = 0.0, 0.0
+    gains = gains_of(view, spec, "binary" if is_timed else "linear")[0][: spec.k]
+    for i, gain in enumerate(gains):
+        if not any(gains[i:]):
+            break
+        length = float(exact(view.items[view.documents[i]][UNITS.get(column, column)]))
+        if is_timed:
+            half_life, click = float(spec.number("half_life", 224)), float(spec.number("p_click", 0.64))
+            total += float(gain) * click * float(spec.number("p_save", 0.77)) * 0.5 ** (spent / half_life)
+            opens = click if gain else float(spec.number("p_click_other", 0.39))
+            read = float(spec.number("t_word", 0.018)) * length + float(spec.number("t_document", 7.8))
+            spent += float(spec.number("t_summary", 4.4)) + opens * read
+        else:
+            spent += float(spec.number("c_snippet", 200)) + (float(spec.number("p_read", 0.2)) * length if gain else 0)
+            total += float(gain) * max(0.0, 1 - spent / float(spec.number("L", 132000)))
+    return total
 
 
 def possible_gain(view: View, spec: Spec, default: str) -> Fraction:
@@ -1500,8 +1525,6 @@ OF_A_RANK = (
     *("P", "R", "F", "RelP", "Unjudged", "gP", "gR", "alpha-DCG", "ERR-IA", "P-IA", "StRecall"),
     *("INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11", "CWL", "Novelty", "ILD", "Serendipity"),
 )
-#: Units of lengths that are not names of columns.
-UNITS = {"t": "tokens", "c": "characters", "w": "words", "s": "seconds"}
 
 
 def within(ranked: list[Ranked], budget: str, items: dict[str, dict[str, str]]) -> list[Ranked]:

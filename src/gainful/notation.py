@@ -161,11 +161,7 @@ _BUDGET = re.compile(rf"(?P<amount>{NUMBER.pattern})(?P<unit>[tcws]|[A-Za-z_]\w+
 
 
 def read_cutoff(value: object, what: str) -> int | Budget:
-    """Read a rank, or a budget with its unit.
-
-    >>> read_cutoff("10", "cutoff"), str(read_cutoff("4000t", "cutoff"))
-    (10, '4000t')
-    """
+    """Read a rank, or a budget with its unit."""
     text = str(value).strip()
     if NUMBER.fullmatch(text) or (found := _BUDGET.fullmatch(text)) is None:
         return read_whole(value, what)

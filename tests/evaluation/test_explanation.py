@@ -77,7 +77,11 @@ def collection(seed: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[s
     return qrels, run or {"q1": {}}
 
 
-ITEMS = {f"d{i}": f"a{i % 3}|b{i % 2}" for i in range(50)}
+ITEMS = {
+    f"{kind}{i}": {"kind": f"a{i % 3}|b{i % 2}", "words": 60 * i, "characters": 400 * i}
+    for kind in "dx"
+    for i in range(50)
+}
 POLICIES = [
     {},
     {"unjudged": "condensed", "missing": "skip"},

@@ -75,14 +75,14 @@ MOST_LINES = {
     "evaluation": 4_833,
     "io": 5_535,
     "kernel": 1_370,
-    "measures": 10_470,
+    "measures": 10_620,
     "pages": 840,
     "render": 2_572,
     "stats": 6_485,
     "tasks": 16_910,
     "top": 2_080,
     "gainful_papers": 6_450,
-    "tests": 55_740,
+    "tests": 55_840,
 }
 
 

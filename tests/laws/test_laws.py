@@ -28,9 +28,11 @@ from tests.together import together
 #: Diversity measures require sub-topics: here all documents have the same one, which other measures ignore.
 POLICY = Policy(subtopics=True)
 
-#: Tables for recommendation measures, which other measures ignore.
-ITEMS = {"d": {"genres": "d"}} | {
-    f"{kind}{i}": {"genres": f"{kind}|g{i % 3}|h{i % 2}"} for kind in "dxy" for i in range(40)
+#: Tables for measures of recommendation and of readers, which other measures ignore.
+ITEMS = {"d": {"genres": "d", "words": 9, "characters": 50}} | {
+    f"{kind}{i}": {"genres": f"{kind}|g{i % 3}|h{i % 2}", "words": 100 * (i % 3), "characters": 400 * (i % 4)}
+    for kind in "dxy"
+    for i in range(40)
 }
 TRAINING = {f"q{i}": ["d1", "x1", "d9"] for i in range(500)} | {f"u{i}": [f"d{i % 7}", "x2"] for i in range(99)}
 
@@ -64,6 +66,8 @@ INSIDES = (
     *("w=0", "w=0.3", "w=1", "levels=all"),
     *(f"over={over}" for over in ("retrieved", "relevant", "judged", "100", "relevant, rel=2", "judged, srs=minmax")),
     *("srs=score", "srs=minmax", "srs=max", "srs=ratio", "srs=exp", "urs=binary", "urs=exp2", "urs=0-3-0-1"),
+    *("half_life=60, p_click=0.5", "t_summary=1, t_word=0.1, t_document=0", "p_click_other=0.9, p_save=1"),
+    *("L=2000, c_snippet=10", "p_read=1", "column=characters", "column=words"),
     *("srs_levels=2, urs_levels=2", "distance=squared", "t=0", "t=0.5", "urs_threshold=1", "srs_threshold=0.2"),
 )
 #: Values after @, by the parameter that it sets.
@@ -455,6 +459,21 @@ def test_the_excuses_of_recommendation() -> None:
         other: dict[str, Any] = {"items": {"d0": "a", "d1": "b"}, "training": {"q0": ["d1"], "q1": ["d7"]}}
         assert scored(text, "d0", "d1") != scored(text, "d0", "d1", **other)
     assert scored("UserCoverage@2", "d0", "d5") != scored("UserCoverage@2", "d0")
+
+
+def test_the_excuses_of_readers() -> None:
+    """Of two relevant documents, the shorter one should come first, even if it is worse."""
+    lengths = {"words": 0, "characters": 0}
+    items = {"long": {"words": 9000, "characters": 600_000}, "short": lengths, "other": lengths}
+    for text, judged in (("TBG", {"long": 1, "short": 1, "other": 0}), ("U", {"long": 3, "short": 2, "other": 0})):
+
+        def scored(*documents: str, items: Any = items, text: str = text, judged: dict[str, int] = judged) -> float:
+            return evaluate({"q": judged}, {"q": documents}, text, items=items).mean(text)
+
+        assert scored("short", "long") > scored("long", "short")
+        assert scored("other", "short", "long") > scored("long", "short", "other")
+        renamed = {**items, "long": lengths}
+        assert scored("long", "short") != scored("long", "short", items=renamed)
 
 
 #: Grades and missed grades of at most 10, for which a distance measure breaks each law.

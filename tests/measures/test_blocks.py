@@ -28,7 +28,7 @@ def graded_run(queries: int = 24) -> GradedRun:
         if i % 7:
             run[f"q{i}"] = {f"d{d}": rng.choice([rng.random(), 0.1, 0.7]) for d in rng.sample(range(60), 2 * i)}
     policy = Policy(subtopics=True)  # the same for all documents, for diversity measures
-    items = {f"d{i}": {"genres": f"d{i}|d{i % 7}"} for i in range(60)}
+    items = {f"d{i}": {"genres": f"d{i}|d{i % 7}", "words": 7 * i, "characters": i} for i in range(60)}
     had = {f"q{i}": [f"d{i}", f"d{i % 7}"] for i in range(60)}
     judged = Judged(Qrels.from_dict(qrels).with_items(items, had), policy)
     return join(judged, run, policy, want_scores=True, want_rows=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from typing import Any
 
@@ -12,6 +13,7 @@ from gainful import InputError, UsageError, compare, evaluate, explain, gain_cur
 from gainful.data.qrels import Qrels
 from gainful.measures.measure_families import ALL_MEASURES
 
+LN2 = math.log(2)
 QRELS = {"q1": {"a": 3, "b": 0, "c": 2, "x": 1}, "q2": {"a": 1}}
 RUN = {"q1": ["b", "a", "d", "c"], "q2": ["d", "a"]}
 TOKENS = {"a": {"tokens": 300}, "b": {"tokens": 100}, "c": {"tokens": 250}, "d": {"tokens": 600}}
@@ -125,3 +127,29 @@ def test_together_with_others() -> None:
     assert together.beside("bounds", "nDCG@10") and not together.beside("bounds", "nDCG@400t")
     both = evaluate(QRELS, {"one": RUN, "two": {"q1": ["a"], "q2": ["a"]}}, "nDCG@400t", items=TOKENS)
     assert "nDCG@400t" in str(compare(both))
+
+
+def test_readers_and_tables() -> None:
+    """Lengths are needed down to the last relevant document, and only there."""
+    items = {"a": {"words": 100, "characters": 500}, "b": {"words": 50, "characters": 250}}
+    qrels, run = {"q": {"a": 1}}, {"q": ["b", "a", "z"]}
+    before = 4.4 + (0.018 * 50 + 7.8) * 0.39
+    assert evaluate(qrels, run, "TBG", items=items).mean("TBG") == pytest.approx(0.4928 * math.exp(-before * LN2 / 224))
+    assert evaluate(qrels, run, "U", items=items).mean("U") == pytest.approx(1 - (400 + 0.2 * 500) / 132000)
+    for measure, column in (("TBG", "words"), ("U", "characters")):
+        with pytest.raises(InputError, match=r"items: no length of document 'z', .* for query 'q'"):
+            evaluate({"q": {"z": 1}}, run, measure, items=items)
+        with pytest.raises(UsageError, match=f"{measure}: a table of documents with their lengths is required"):
+            evaluate(qrels, run, measure)
+        with pytest.raises(UsageError, match="expected one column of lengths"):
+            evaluate(qrels, run, measure, items={"a": {"pages": 3}})
+        named = f"{measure}(column=len)"
+        renamed = {name: {"len": cells[column]} for name, cells in items.items()}
+        one, other = evaluate(qrels, run, named, items=renamed), evaluate(qrels, run, measure, items=items)
+        assert one.mean(named) == other.mean(measure)
+
+
+@pytest.mark.parametrize("text", ["TBG(half_life=0)", "TBG(p_click=2)", "TBG(t_word=-1)", "U(L=0)", "U(p_read=1.5)"])
+def test_parameters_of_readers(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a number"):
+        parse(text)

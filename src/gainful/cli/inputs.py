@@ -62,9 +62,7 @@ class FileOptions:
         None, "Documents to remove from runs; per query or user, such as those seen before. Any format.", kind="file"
     )
     items: str | None = setting(
-        None,
-        "Table of items; attributes for ILD, Serendipity, Coverage and Gini; lengths for budgets as in nDCG@4000t.",
-        kind="file",
+        None, "Table of items; attributes for ILD, Coverage and others, lengths for TBG and nDCG@4000t.", kind="file"
     )
     training: str | None = setting(
         None, "Items users had before; for Novelty, Serendipity, Coverage and Gini. Any format.", kind="file"

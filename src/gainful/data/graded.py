@@ -247,38 +247,33 @@ class GradedRun:
 
     def condensed(self) -> GradedRun:
         """Return the lists without unjudged documents, with ranks closed up."""
-        counts, place = np.diff(self.hit_offsets), self.hit_place
-        rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
-        score = self.score[place] if self.score.size else self.score
-        row = self.row[place] if self.row.size else self.row
-        first, last = self.hit_first, self.hit_last
-        if first.size:
-            query = np.repeat(np.arange(counts.size), counts)
-            begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (query[1:] != query[:-1])))
-            sizes = np.diff(begins, append=first.size)
-            first, last = np.repeat(rank[begins], sizes), np.repeat(rank[begins] + sizes - 1, sizes)
-        of_hits = replace(self, hit_rank=rank, hit_first=first, hit_last=last)
-        return replace(of_hits, retrieved=counts, score=score, row=row, pooled=None)
+        is_hit = np.zeros(int(self.list_offsets[-1]), bool)
+        is_hit[self.hit_place] = True
+        return replace(self.only(is_hit), pooled=None)
 
     def within(self, budget: Budget) -> GradedRun:
         """Return the lists to the last document whose cumulated length fits the budget."""
-        known = self.judged.qrels.items
-        if known is None or not known.has_attributes:
-            raise UsageError(f"@{budget}: a table of documents with their lengths is required ({option('items')})")
-        lists = self.items
-        length = np.append(known.lengths(budget.unit), np.nan)[np.minimum(lists.item, len(known.ids))]
+        length = self.lengths(budget.unit, f"@{budget}")
         # Sums of decimals, such as prices, are rounded.
-        fits = running_sums(lists.offsets, np.nan_to_num(length)) <= budget.amount * (1 + 1e-12)
-        unknown = np.flatnonzero(fits & np.isnan(length))
-        if unknown.size and self.run is not None:
-            document = self.run.document(int(self.row[unknown[0]]))
-            query = np.searchsorted(lists.offsets, unknown[0], "right") - 1
-            raise InputError(
-                f"{known.name}: no length of document '{printable(document)}', which {self.source} retrieves for query "
-                f"'{printable(self.query_ids[query])}'",
-                f"@{budget} needs the length of every document until it is used up",
-            )
+        fits = running_sums(self.list_offsets, np.nan_to_num(length)) <= budget.amount * (1 + 1e-12)
+        self.lengths(budget.unit, f"@{budget}", np.flatnonzero(fits))
         return self.only(fits)
+
+    def lengths(self, unit: str, what: str, known_at: Ints | Sequence[int] = ()) -> Floats:
+        """Return the lengths of all retrieved documents, NaN where unknown; some must be known, for ``what``."""
+        table = self.judged.qrels.items
+        if table is None or not table.has_attributes:
+            raise UsageError(f"{what}: a table of documents with their lengths is required ({option('items')})")
+        length = np.append(table.lengths(unit), np.nan)[np.minimum(self.items.item, len(table.ids))]
+        unknown = [place for place in known_at if np.isnan(length[place])]
+        if unknown and self.run is not None:
+            document, query = self.run.document(int(self.row[unknown[0]])), int(np.sum(self.list_offsets <= unknown[0]))
+            raise InputError(
+                f"{table.name}: no length of document '{printable(document)}', which {self.source} retrieves for query "
+                f"'{printable(self.query_ids[query - 1])}'",
+                f"{what} needs the lengths of all documents that it counts",
+            )
+        return length
 
     def only(self, kept: Bools) -> GradedRun:
         """Return the lists with some of their documents, and ranks closed up."""

@@ -30,6 +30,8 @@ _ALSO: Mapping[str, str] = {
     "GMAP": "geometricmap geometricmeanaverageprecision",
     "ERR": "expectedreciprocalrank",
     "RBP": "rankbiasedprecision",
+    "TBG": "timebiasedgain",
+    "U": "umeasure",
     "Q": "qmeasure",
     "O": "omeasure",
     "P+": "pplus",
