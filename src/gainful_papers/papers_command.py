@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -12,8 +15,8 @@ import click
 from click.core import ParameterSource
 
 from gainful.cli import flags, help_groups, inputs, options
-from gainful.data.collection import Inputs, hint_at_pattern, named_runs, run_paths
-from gainful.errors import UsageError
+from gainful.data.collection import Inputs, named_runs
+from gainful.errors import InputError, UsageError
 from gainful.io.formats import FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import count_of
@@ -22,6 +25,52 @@ from gainful.render import Page
 from gainful.tasks.run_questions import read_values
 from gainful_papers.catalogue import FIGURES, PAPERS, Paper, check_given
 from gainful_papers.table_and_plane_commands import plane_command, sweep_command, table_command
+
+
+def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
+    """Return the distinct files of runs that folders, patterns and files denote, without the judgments."""
+    found: list[str] = []
+    for source in sources:
+        if os.path.isdir(source):
+            # Keep dangling links: reading them raises the error.
+            inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
+            if not inside:
+                raise InputError(f"{source}: the folder contains no files")
+            found += sorted(inside)
+        elif not os.path.exists(source) and glob.has_magic(source):
+            matching = sorted(path for path in glob.glob(source) if not os.path.isdir(path))
+            if not matching:
+                raise InputError(f"{source}: no file matches this pattern")
+            found += matching
+        elif not os.path.lexists(source) and source != "-":
+            raise InputError(f"{source or '--runs'}: no such folder, run or pattern")
+        else:
+            found.append(source)
+    files: dict[str, str] = {}
+    for path in found:
+        files.setdefault(path if path == "-" else os.path.realpath(path), path)
+    is_there = os.path.exists(judgments)
+    kept = [
+        path for path in files.values() if not (is_there and os.path.exists(path) and os.path.samefile(path, judgments))
+    ]
+    if not kept:
+        raise InputError(f"--runs: no runs other than the judgments {judgments}")
+    return kept
+
+
+@contextmanager
+def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
+    """Add a hint to errors in a folder of runs: a pattern can exclude the file."""
+    try:
+        yield
+    except InputError as error:
+        folders = [source for source in sources if os.path.isdir(source)]
+        folder = next((each for each in folders if error.message.startswith(os.path.join(each, ""))), None)
+        if folder is None:
+            raise
+        pattern = os.path.join(folder, "*.run*")
+        hint = f"every file in a folder is read as a run; select files with a pattern: --runs '{pattern}'"
+        raise InputError(error.message, hint) from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,14 +13,31 @@ from gainful.evaluation.score_matrix import aligned
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
-from gainful.stats.anova import TwoWayAnova, two_way
-from gainful.stats.rank_tests import Friedman, conover, friedman, protected
+from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
+from gainful.stats.rank_tests import Friedman, conover, friedman
+from gainful.stats.stability import Leads
 from gainful.tasks.compare.compare_words import p_words, units_text
-from gainful_papers.claims import Floats
+from gainful_papers.claims import Bools, Floats
 
 TEST = "Friedman test (F form, mean ranks for ties); if significant, Conover's pairwise tests without correction"
 STARS = "stars: one for p < 0.05, two for p < 0.01; rank sums decide which system is better"
 _LEVELS, _STARS = (0.01, 0.05), ("**", "*")
+
+
+def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bools:
+    """Return the pairs that differ as in the papers: p of both the pair and the overall test is below ``alpha``."""
+    return np.asarray((comparisons.p < alpha) & (found.p < alpha))
+
+
+def leads_by_ranks(found: Friedman, alpha: float = 0.05) -> Leads:
+    """Apply Conover's comparisons, uncorrected, if Friedman's test is significant, as in the papers."""
+    comparisons = conover(found)
+    return Leads(protected(found, comparisons, alpha), comparisons.difference > 0)
+
+
+def also_in(one: Leads, other: Leads) -> Bools:
+    """Return the pairs that differ significantly in both, with the same system ahead."""
+    return np.asarray(one.shown & other.shown & (one.first_leads == other.first_leads))
 
 
 def stars_text(found: Friedman, names: Sequence[str]) -> str:

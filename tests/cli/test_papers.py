@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from gainful.data.collection import run_paths
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Page, Table
@@ -17,6 +16,7 @@ from gainful.render import FORMATS, text as render_text
 from gainful_papers import reproduce, reproduction
 from gainful_papers.catalogue import PAPERS
 from gainful_papers.claims import Claim, Section, Study, claims_tables
+from gainful_papers.papers_command import run_paths
 from gainful_papers.reproduction import Reproduction
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 4}\n" for q in range(4) for d in range(12))

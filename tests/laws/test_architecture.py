@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "gainful"
 PAPERS = SOURCE.with_name("gainful_papers")
 
 #: Number of private names of gainful that the papers import. Only lower it.
-MOST_PRIVATE_NAMES_OF_PAPERS = 115
+MOST_PRIVATE_NAMES_OF_PAPERS = 113
 
 #: Rooms from the bottom up. Rooms in one line do not import each other.
 ROOMS = (
@@ -71,18 +71,18 @@ MOST_PARAMETERS = 13
 MOST_LINES = {
     "cli": 3_332,
     "compat": 1_790,
-    "data": 4_417,
+    "data": 4_365,
     "evaluation": 4_833,
     "io": 5_535,
     "kernel": 1_370,
     "measures": 10_620,
     "pages": 840,
     "render": 2_572,
-    "stats": 6_485,
-    "tasks": 16_910,
+    "stats": 6_451,
+    "tasks": 16_855,
     "top": 2_080,
-    "gainful_papers": 6_450,
-    "tests": 55_840,
+    "gainful_papers": 6_505,
+    "tests": 55_839,
 }
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.anova import pairs_of
-from gainful.stats.rank_tests import conover, friedman, protected
-from gainful_papers.significance import stars_text
+from gainful.stats.rank_tests import conover, friedman
+from gainful_papers.significance import protected, stars_text
 
 
 def random_scores(seed: int, queries: int = 20, systems: int = 4, levels: int | None = None) -> Floats:

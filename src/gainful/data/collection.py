@@ -10,14 +10,13 @@ import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.errors import UsageError, for_asker, option
 from gainful.io.columns import OfEitherSide, concerning, text_of_header
 from gainful.io.formats import ENDINGS, FORMATS, PER_QUERY, Reading, first_line, format_of
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Text, file_text, hash_ahead, max_list_bytes, open_source
@@ -174,54 +173,6 @@ def _short_name(path: str) -> str:
         if ending.lower() in endings:
             name = stem
     return name
-
-
-def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
-    """Return the distinct files of runs that folders, patterns and files denote, without the judgments."""
-    import glob  # imported late: few commands need it
-
-    found: list[str] = []
-    for source in sources:
-        if os.path.isdir(source):
-            # Keep dangling links: reading them raises the error.
-            inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
-            if not inside:
-                raise InputError(f"{source}: the folder contains no files")
-            found += sorted(inside)
-        elif not os.path.exists(source) and glob.has_magic(source):
-            matching = sorted(path for path in glob.glob(source) if not os.path.isdir(path))
-            if not matching:
-                raise InputError(f"{source}: no file matches this pattern")
-            found += matching
-        elif not os.path.lexists(source) and source != "-":
-            raise InputError(f"{source or '--runs'}: no such folder, run or pattern")
-        else:
-            found.append(source)
-    files: dict[str, str] = {}
-    for path in found:
-        files.setdefault(path if path == "-" else os.path.realpath(path), path)
-    is_there = os.path.exists(judgments)
-    kept = [
-        path for path in files.values() if not (is_there and os.path.exists(path) and os.path.samefile(path, judgments))
-    ]
-    if not kept:
-        raise InputError(f"--runs: no runs other than the judgments {judgments}")
-    return kept
-
-
-@contextmanager
-def hint_at_pattern(sources: Sequence[str]) -> Iterator[None]:
-    """Add a hint to errors in a folder of runs: a pattern can exclude the file."""
-    try:
-        yield
-    except InputError as error:
-        folders = [source for source in sources if os.path.isdir(source)]
-        folder = next((each for each in folders if error.message.startswith(os.path.join(each, ""))), None)
-        if folder is None:
-            raise
-        pattern = os.path.join(folder, "*.run*")
-        hint = f"every file in a folder is read as a run; select files with a pattern: --runs '{pattern}'"
-        raise InputError(error.message, hint) from None
 
 
 class Inputs(NamedTuple):

@@ -147,9 +147,6 @@ class Judged(HasCache):
         order = self._order[0]
         return np.asarray(order[chosen[order]])
 
-    def document_of(self, item: int) -> bytes:
-        return self.qrels.document(int(np.flatnonzero(self.item == item)[0]))
-
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """Return the number of relevant judged documents per query."""
         if self.unlisted is not None:

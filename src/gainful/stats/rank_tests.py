@@ -15,7 +15,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.frozen import dataclass
-from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.arrays import Floats
 from gainful.stats.anova import PairComparisons, TwoWayAnova, pairs_of, two_way
 from gainful.stats.distributions import LEAST_P
 from gainful.stats.findings import Finding
@@ -133,8 +133,8 @@ def conover(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     """Return Conover's comparisons (1999) after Friedman's test: least significant differences of rank sums.
 
     t = |R_i - R_j| / sqrt(2 (n A - sum R^2) / ((n - 1) (m - 1))) on (n - 1) (m - 1) degrees of freedom.
-    They are uncorrected, but made only after the overall test rejects: see :func:`protected`. If all queries agree,
-    there is no residual, and p is that of the overall test.
+    They are uncorrected, and valid only after the overall test rejects. If all queries agree, there is no residual, and
+    p is that of the overall test.
 
     >>> found = conover(friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3], [0.1, 0.3, 0.2]])))
     >>> found.difference.tolist(), found.p.round(4).tolist()
@@ -168,11 +168,6 @@ def nemenyi(found: Friedman, *, alpha: float = 0.05) -> PairComparisons:
     q = np.abs(difference) / n / unit
     p = np.maximum(studentised_range_sf(q, m), LEAST_P)
     return PairComparisons(difference, q, p, studentised_range_critical(alpha, m) * unit)
-
-
-def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bools:
-    """Return the pairs that differ as in the papers: p of both the pair and the overall test is below ``alpha``."""
-    return np.asarray((comparisons.p < alpha) & (found.p < alpha))
 
 
 _MOST_STEPS = 2_000_000  # to compute an exact p

@@ -20,7 +20,6 @@ from gainful.notation import choose
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.anova import column_means, pairs_of, t_of_all_pairs
 from gainful.stats.catalogues import DISCRIMINATING, TOPICS, Coefficient, corrected
-from gainful.stats.rank_tests import Friedman, conover, protected
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 from gainful.stats.tukey import randomised_tukey
 from gainful.stats.unpaired import TwoGroups, welch
@@ -293,12 +292,6 @@ class Leads(NamedTuple):
     first_leads: Bools
 
     @classmethod
-    def by_ranks(cls, found: Friedman, alpha: float = 0.05) -> Leads:
-        """Apply Conover's comparisons, uncorrected, if Friedman's test is significant, as in the papers."""
-        comparisons = conover(found)
-        return cls(protected(found, comparisons, alpha), comparisons.difference > 0)
-
-    @classmethod
     def by_means(cls, scores: Floats, alpha: float = 0.05) -> Leads:
         """Apply paired t tests with Holm's correction to queries x systems, higher is better.
 
@@ -317,28 +310,6 @@ class Leads(NamedTuple):
         p = np.nan_to_num([each.p for each in found], nan=1.0)
         return cls(corrected(p, "holm") < alpha, np.array([each.effect > 0 for each in found]))
 
-    @property
-    def number(self) -> int:
-        return int(self.shown.sum())
-
-    def also_in(self, other: Leads) -> Bools:
-        """Return the pairs that differ significantly in both, with the same system ahead."""
-        return np.asarray(self.shown & other.shown & (self.first_leads == other.first_leads))
-
-    def not_in(self, other: Leads) -> Bools:
-        """Return the pairs that differ significantly here, but not or in the opposite direction there."""
-        return np.asarray(self.shown & ~self.also_in(other))
-
     def reversed_in(self, other: Leads) -> Bools:
         """Return the pairs that differ significantly in both, with opposite systems ahead."""
         return np.asarray(self.shown & other.shown & (self.first_leads != other.first_leads))
-
-    def wins_and_losses(self, systems: int) -> tuple[list[int], list[int]]:
-        """Count the systems that each system is significantly ahead of, and behind.
-
-        >>> Leads(np.array([True, False, True]), np.array([True, True, False])).wins_and_losses(3)
-        ([1, 0, 1], [0, 2, 0])
-        """
-        first, second = pairs_of(systems)
-        ahead, behind = np.where(self.first_leads, (first, second), (second, first))[:, self.shown]
-        return np.bincount(ahead, minlength=systems).tolist(), np.bincount(behind, minlength=systems).tolist()

@@ -289,10 +289,11 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
 def _placed(measure: ADM, compared: Compared, block: Block, run: Run) -> Iterator[PlacedDocument]:
     """Yield the documents that count: retrieved by rank, then missed."""
     graded, missed = block.graded, measure.missed(block)
+    qrels, item_of_row = graded.judged.qrels, graded.judged.item
     grades = dict(zip(graded.hit_rank.tolist(), graded.hit_grade.tolist(), strict=True))
     listed = [(run.document(int(graded.row[rank - 1])), rank, grades.get(rank)) for rank in compared.rank.tolist()]
     items = graded.judged.items_best_first(graded.is_missed_after(measure.cutoff))[missed.rank - 1].tolist()
-    names = [graded.judged.document_of(item) for item in items]
+    names = [qrels.document(int(np.flatnonzero(item_of_row == item)[0])) for item in items]
     absent = [(document, None, grade) for document, grade in zip(names, missed.grade.tolist(), strict=True)]
     scores = (compared.urs.tolist(), compared.srs.tolist(), measure.distances(compared).tolist())
     for (document, rank, grade), *values in zip([*listed, *absent], *scores, strict=True):

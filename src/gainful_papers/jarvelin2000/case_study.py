@@ -10,10 +10,9 @@ from typing import Any
 from gainful import InputError, RecallLevels, Report, ScoreMatrix, compare_factors
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.page import Cell, Table, head
-from gainful.stats.stability import Leads
 from gainful.tasks.compare.compare_words import p_words
 from gainful_papers.claims import Claim, Section, claims_tables, numbers, settled, table, with_few_names
-from gainful_papers.significance import FriedmanRow, friedman_rows
+from gainful_papers.significance import FriedmanRow, friedman_rows, leads_by_ranks
 
 #: Section 3.2: documents at levels 1, 2 and 3.
 RECALL_BASES = (857, 700, 366)
@@ -157,7 +156,7 @@ def _test_table(found: RecallLevels, tests: Sequence[FriedmanRow | None]) -> Tab
             continue
         f, p = row.friedman.f, row.friedman.p
         tested = (None, None, None) if f is None else (f, p_words(p), p)
-        two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
+        two, one = (int(leads_by_ranks(row.friedman, alpha).shown.sum()) for alpha in (0.01, 0.05))
         rows.append((str(base), row.queries, base.empty, *tested, two, one - two, row.verdict or None))
     untested = [base for base, row in zip(found.bases, tests, strict=True) if row is None]
     notes = (

@@ -13,6 +13,7 @@ from gainful.stats.stability import Leads
 from gainful.tasks.sensitivity.sensitivity_grid import cell_of
 from gainful_papers.claims import Claim, Section, claims_tables
 from gainful_papers.jarvelin2002.setting import DEPTH, Weights
+from gainful_papers.significance import also_in, leads_by_ranks
 
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100.
 _EARLY = 10
@@ -43,7 +44,7 @@ def last_rank_section(evaluations: Mapping[str, Evaluation], weights: Weights) -
 def _leads(evaluations: Mapping[str, Evaluation], measure: Measure) -> Leads:
     """Return the significant pairs by Friedman's test; none if no query is scored for every run."""
     try:
-        return Leads.by_ranks(friedman(ScoreMatrix.from_evaluations(evaluations, measure).values))
+        return leads_by_ranks(friedman(ScoreMatrix.from_evaluations(evaluations, measure).values))
     except InputError:
         return Leads(*np.zeros((2, math.comb(len(evaluations), 2)), bool))
 
@@ -53,18 +54,19 @@ def last_rank_claims(
 ) -> Iterator[Claim]:
     """Compare pairs that differ by nCG and by nDCG, each averaged over few and over many ranks."""
     (early, late), (early_ndcg, late_ndcg) = ncg, ndcg
-    lost, none_differs = early.not_in(late), f"no pair differs significantly at {_EARLY}"
+    lost, none_differs = early.shown & ~also_in(early, late), f"no pair differs significantly at {_EARLY}"
     what, says = f"{gain}: pairs that differ by nCG at {_EARLY}, not at {last}", "there may be some"
-    finds = f"{lost.sum()} of {early.number}" if early.number else none_differs
+    finds = f"{lost.sum()} of {early.shown.sum()}" if early.shown.any() else none_differs
     yield Claim.remark(what, says, finds, bool(lost.any()))
     # "If one uses nDCG in the previous case the difference earned by the method A would be preserved".
-    kept = int((lost & early.also_in(early_ndcg) & early.also_in(late_ndcg)).sum())
+    kept = int((lost & also_in(early, early_ndcg) & also_in(early, late_ndcg)).sum())
     what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
     finds = f"{kept} of {lost.sum()} preserved" if lost.any() else "nCG loses none"
     note = f"preserved: the pair differs by nDCG both at {_EARLY} and at {last}; holds if most pairs do"
     yield Claim.statement(what, says, finds, bool(2 * kept > lost.sum()) if lost.any() else None, note)
-    both = early.also_in(early_ndcg)
-    by_ncg, by_ndcg = int((both & lost).sum()), int((both & early_ndcg.not_in(late_ndcg)).sum())
+    both = also_in(early, early_ndcg)
+    lost_ndcg = early_ndcg.shown & ~also_in(early_ndcg, late_ndcg)
+    by_ncg, by_ndcg = int((both & lost).sum()), int((both & lost_ndcg).sum())
     what, says = f"{gain}: pairs lost from {_EARLY} to {last}", "matters, particularly for nCG"
     finds = f"nCG {by_ncg}, nDCG {by_ndcg} of {both.sum()}" if both.any() else none_differs
     note = f"of the pairs that differ by both measures at {_EARLY}; holds if nCG loses more of them than nDCG"

@@ -87,13 +87,6 @@ class MeasureTest(NamedTuple):
         inside = [(low, high, (drops > low) & (drops <= high)) for low, high in pairwise(edges.tolist())]
         return [((low + high) / 2, float(caught[rows].mean())) for low, high, rows in inside if rows.any()]
 
-    @property
-    def fires_above(self) -> float | None:
-        """The drop above which nine of ten faults are detected, or None."""
-        bins = self.curve
-        found = (middle for i, (middle, _) in enumerate(bins) if all(share >= _CAUGHT for _, share in bins[i:]))
-        return next(found, None)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelfTest(Showable):
@@ -107,11 +100,12 @@ class SelfTest(Showable):
         return f"<SelfTest of {', '.join(each.measure for each in self.measures)}>"
 
     def page(self) -> Page:
-        sentences, rows = [], []
+        sentences, rows, lines = [], [], []
         for test in self.measures:
-            fires = test.fires_above
-            size = "no drop reliably"
-            if fires is not None:
+            bins, size = test.curve, "no drop reliably"
+            # The drop above which nine of ten faults are detected.
+            above = (middle for i, (middle, _) in enumerate(bins) if all(share >= _CAUGHT for _, share in bins[i:]))
+            if (fires := next(above, None)) is not None:
                 size = f"9 of 10 drops above {fires:.3f} ({fires / test.baseline:.1%})"
             sentences.append(f"{test.measure} detects {size}; the margin is {test.margin:.3f}.")
             rates = [f"1 in {n / hits:.0f} {kind}" if hits else f"0 in {n:,} {kind}" for kind, hits, n in test.alarms]
@@ -121,13 +115,11 @@ class SelfTest(Showable):
                 if any(each.drop for each in own):
                     drop = math.fsum(each.drop for each in own) / len(own)
                     rows.append((test.measure, fault, share, len(own), drop, sum(e.is_caught for e in own) / len(own)))
+            middles, shares = zip(*bins, strict=True) if bins else ((), ())
+            lines.append(Line(test.measure, middles, shares))
         verb = "was" if self.tie_alarms == 1 else "were"
         sentences.append(f"Of {self.ties} runs with reordered ties, {self.tie_alarms} {verb} reported as a regression.")
         columns = head("measure | fault | in queries %0 | draws # | mean drop . | found %0")
-        lines = []
-        for test in self.measures:
-            middles, shares = zip(*test.curve, strict=True) if test.curve else ((), ())
-            lines.append(Line(test.measure, middles, shares))
         axes = Axis("drop of the mean", 0.0), Axis("share detected", 0.0, 1.0)
         chart = Plot("Faults detected by drop of the mean", *axes, tuple(lines), rules=(Guide("9 of 10", y=_CAUGHT),))
         note = (

@@ -209,20 +209,9 @@ def _compared(
 @question(SessionReportOptions)
 def report_sessions(asked: SessionReportOptions) -> HtmlReport:
     """Create an interactive HTML report on sessions by system, as in :func:`gainful.evaluate_sessions`."""
-    from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
+    from gainful.tasks.report.session_data import gathered_sessions
 
-    sessions = asked.sessions
-    return HtmlReport(
-        gathered_sessions(
-            Judged.of(asked.qrels, asked.policy),
-            sessions if isinstance(sessions, Mapping) else {"sessions": sessions},
-            parse_all(DEFAULT_SESSION_MEASURES if asked.measures is None else asked.measures),
-            judged_by=asked.judged_by,
-            baseline=asked.baseline,
-            ranks=asked.ranks,
-            threads=asked.threads,
-        )
-    )
+    return HtmlReport(gathered_sessions(asked))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,15 +17,16 @@ from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
 from gainful.frozen import dataclass
 from gainful.kernel.arrays import Ints
 from gainful.measures.base import Measure
+from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
 from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.tasks.compare import compare
 from gainful.tasks.report.page_data import ENDED, FIRST_LEVEL, UNJUDGED, PageData, level_counts, orders, pack
-from gainful.tasks.run_questions import SessionCurveOptions
+from gainful.tasks.run_questions import SessionCurveOptions, SessionReportOptions
 from gainful.tasks.sessions.session_curves import CurveGathering, SessionCurves
-from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
+from gainful.tasks.sessions.session_evaluation import SystemWatch, score_systems, session_measures
 
 #: The normalised measure is the primary one, as in `gainful compare`.
 DEFAULT_SESSION_MEASURES = ("nsDCG@10", "sDCG@10")
@@ -126,19 +127,13 @@ def live_measure(measures: Sequence[Measure]) -> SessionGain:
     return NSDCG(cutoff=10)
 
 
-def gathered_sessions(
-    judged: Judged,
-    sessions: Mapping[str, SessionsLike],
-    measures: Sequence[Measure],
-    *,
-    judged_by: str | None = None,
-    baseline: str | None = None,
-    ranks: int,
-    threads: int | None = None,
-) -> SessionReportData:
+def gathered_sessions(asked: SessionReportOptions) -> SessionReportData:
     """Read and score all sessions once, compare the systems, and keep the content of the page."""
+    judged, baseline, threads = Judged.of(asked.qrels, asked.policy), asked.baseline, asked.threads
+    sessions = asked.sessions if isinstance(asked.sessions, Mapping) else {"sessions": asked.sessions}
+    measures = session_measures(parse_all(DEFAULT_SESSION_MEASURES if asked.measures is None else asked.measures))
     live = live_measure(measures)
-    deepest = max(ranks, live.cutoff or 1)
+    deepest = max(asked.ranks, live.cutoff or 1)
     drawn = live if live.cutoff else live.replace(cutoff=10)
     curves = CurveGathering(SessionCurveOptions(judged, sessions, draws=0), drawn)
     kept: dict[str, KeptSessions] = {}
@@ -147,13 +142,12 @@ def gathered_sessions(
         kept[system] = KeptSessions(deepest)
         return kept[system].add
 
-    asked = session_measures(measures)
     watches = [curves.watch, keep]
-    how: dict[str, Any] = {"judged_by": judged_by, "by_system": True, "threads": threads}
-    evaluations, _ = score_systems(judged, sessions, asked, watches, **how)
+    how: dict[str, Any] = {"judged_by": asked.judged_by, "by_system": True, "threads": threads}
+    evaluations, _ = score_systems(judged, sessions, measures, watches, **how)
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")
-    ordering = [each for each in asked if orders(each)]
+    ordering = [each for each in measures if orders(each)]
     scores = scores_of_sessions(evaluations, ordering) if ordering else {}
     found = None
     if len(evaluations) > 1 and scores:
@@ -169,5 +163,5 @@ def gathered_sessions(
         scores,
         curves.curves(evaluations),
         kept,
-        max(1, live.cutoff or 1, min(ranks, longest)),
+        max(1, live.cutoff or 1, min(asked.ranks, longest)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -513,7 +513,8 @@ def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -
     return ranks
 
 
-def tau_of_ranks(one: Sequence[int | None], other: Sequence[int | None]) -> float | None:
+@lru_cache(maxsize=1 << 16)  # many cells have the same order
+def tau_of_ranks(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> float | None:
     """Return Kendall's tau-b of two orders over systems ranked in both; None if one has only ties."""
     both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
     return kendall_tau_b([x for x, _ in both], [y for _, y in both])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -184,8 +184,7 @@ class Sensitivity(Showable):
 
     def tau(self, one: Cell, other: Cell) -> float | None:
         """Return Kendall's tau-b between the orders of two cells."""
-        # Cached: many cells have the same order.
-        return _known_tau(frozenset((one.ranks, other.ranks)))
+        return tau_of_ranks(one.ranks, other.ranks)
 
     def agreements(self) -> list[Agreement]:
         """Return every pair of cells with its tau."""
@@ -231,12 +230,6 @@ class Sensitivity(Showable):
         if self.scenarios:
             header["scenarios"] = {cell.label: str(cell.measure) for cell in self.cells}
         return Page("sensitivity", (*parts, *_for_machines(self)), (self.signature().note(),), header)
-
-
-@lru_cache(maxsize=1 << 16)
-def _known_tau(ranks: frozenset[tuple[int | None, ...]]) -> float | None:
-    one, *other = ranks
-    return tau_of_ranks(one, other[0] if other else one)
 
 
 def _mean(taus: Iterable[float | None]) -> float | None:

@@ -364,6 +364,9 @@ class _System:
         again = next(compress(ids, map(eq, ids, ids[1:])), None)
         if again is not None:
             raise InputError(f"{source}: duplicate session '{printable(again)}' in two parts")
+        unplaced: set[bytes] = set()  # unanswered judged turns that cannot be assigned to a session by their IDs
+        if how.judged_by == "query" and separator is None and how.choice.is_all:
+            unplaced = set(qrels.query_ids) - self._met - self._added
         # Sessions are sorted within a part, so a single part, the usual case, needs no reordering.
         order = slice(None) if ids == found else sorted(range(len(found)), key=found.__getitem__)
         values, count = np.concatenate(raw, axis=1)[:, order], len(how.measures)
@@ -380,7 +383,7 @@ class _System:
                 self._facts,
                 extra_turns=tuple(turn for turn in self._facts.extra_turns if turn not in self._added),
                 unanswered_turns=tuple(sorted(self._added.intersection(qrels.query_ids))),
-                unplaced_turns=tuple(self._unplaced()),
+                unplaced_turns=tuple(sorted(unplaced)),
             ),
             judged_by=how.judged_by,
             factors=factors_together(list(zip(sizes, factors, strict=True)), order),
@@ -429,13 +432,6 @@ class _System:
         elif self._separator is not None:
             expected = how.choice.expected(_judged_turns(how.judged, self._separator))
         return tuple(sorted(expected.difference(*(how.found[source] for source in sources))))
-
-    def _unplaced(self) -> list[bytes]:
-        """Return unanswered judged turns that cannot be assigned to a session by their IDs."""
-        how = self._how
-        if how.judged_by != "query" or self._separator is not None or not how.choice.is_all:
-            return []
-        return sorted(set(how.judged.qrels.query_ids) - self._met - self._added)
 
 
 def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:

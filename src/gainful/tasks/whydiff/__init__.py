@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gainful.data.graded import GradedRun
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError, for_asker
@@ -39,9 +40,9 @@ from gainful.tasks.whydiff.settings import (
     Dimension,
     Formula,
     ListsBySettings,
-    RankedLists,
     dialects_for,
     dimensions_for,
+    formula_scores,
     meaning,
     usual_divisor,
 )
@@ -94,10 +95,6 @@ class Figure:
     def _room(self) -> float:
         """The tolerance: half a unit of the last digit, plus numerical noise."""
         return 0.5 * 10.0**self._exponent + _NOISE * max(1.0, abs(self.value))
-
-    def as_share(self) -> Figure:
-        """Return the figure read as a percentage: 46.4 is 0.464."""
-        return Figure(self.name, format(Decimal(self.text).scaleb(-2), "f"))
 
     def cuts(self, value: float) -> bool:
         """Whether the figure is a value truncated instead of rounded."""
@@ -215,7 +212,7 @@ class Search:
         self._measure, self._formula = measure, cache(partial(Formula.of, measure, policy.recall_cut))
         self._progress = progress
         self._start: Combination = (0,) * len(self.dimensions)
-        self._settled: dict[tuple[RankedLists, Formula], dict[tuple[str, str], Outcome]] = {}
+        self._settled: dict[tuple[GradedRun, Formula], dict[tuple[str, str], Outcome]] = {}
         self._known: dict[Combination, Outcome | None] = {}
         queries = len(first.query_ids)
         self._weights = (0.5 + np.mod(np.arange(1, queries + 1) * math.sqrt(5.0), 1.0)) / queries
@@ -238,8 +235,8 @@ class Search:
         wanted = list(dict.fromkeys(wanted))
         new = [combination for combination in wanted if combination not in self._known]
         self._progress.total += len(new)
-        asked: dict[Combination, tuple[tuple[RankedLists, Formula], tuple[str, str]]] = {}
-        formulas: dict[RankedLists, dict[Formula, None]] = {}
+        asked: dict[Combination, tuple[tuple[GradedRun, Formula], tuple[str, str]]] = {}
+        formulas: dict[GradedRun, dict[Formula, None]] = {}
         for combination in new:
             settings = self.settings(combination)
             lists = self._lists.lists(settings)
@@ -254,7 +251,7 @@ class Search:
             # In batches, to limit memory and to update the progress.
             for first in range(0, len(of_lists), _AT_ONCE):
                 chosen = list(of_lists)[first : first + _AT_ONCE]
-                for formula, raw in zip(chosen, lists.scores(chosen), strict=True):
+                for formula, raw in formula_scores(lists, chosen).items():
                     self._settled[lists, formula] = self._endings(raw)
                 self._progress.advance(len(chosen))
         self._known.update(dict.fromkeys(new))
@@ -366,7 +363,7 @@ class Search:
         is_reached = any(figure.holds(cluster.value) for cluster in self.clusters)
         if bounds is None or is_reached or figure.is_within(bounds):
             return Explained(figure, *self._ways(figure, most))
-        share = figure.as_share()
+        share = Figure(figure.name, format(Decimal(figure.text).scaleb(-2), "f"))  # 46.4 is 0.464
         if bounds != (0.0, 1.0) or not share.is_within(bounds):
             return Explained(figure, *self._ways(figure, most), bounds)
         return Explained(figure, *self._ways(share, most), bounds, share)

@@ -378,50 +378,40 @@ class Formula(NamedTuple):
         return cls(changed, ideal or "judged", divisor or usual_divisor(measure), recall_cut or usual_cut)
 
 
-@dataclass(frozen=True, eq=False)
-class RankedLists:
-    """A run's lists under some settings."""
+def formula_scores(lists: GradedRun, formulas: Sequence[Formula]) -> dict[Formula, Floats]:
+    """Return the raw scores of all queries for every formula, NaN if undefined."""
+    together: dict[tuple[float | None, str], list[Formula]] = {}
+    for formula in formulas:
+        together.setdefault((_judged_to(formula), formula.recall_cut), []).append(formula)
+    found: dict[Formula, Floats] = {}
+    for (last, recall_cut), alike in together.items():
+        graded = replace(lists, policy=lists.policy.replace(recall_cut=recall_cut))
+        if last is not None:
+            shown = graded.hit_rank <= last
+            judged = Judged(graded.judged.qrels, graded.judged.policy, graded.judged.index)
+            judged.grade = np.full(graded.judged.grade.size, np.nan)
+            judged.grade[graded.hit_item[shown]] = graded.hit_grade[shown]
+            graded = replace(graded, judged=judged)
+        measures = [_computed(formula, graded.policy) for formula in alike]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for formula, measure, raw in zip(alike, measures, raw_scores(graded, measures), strict=True):
+                found[formula] = raw / _divisor(formula, measure, graded)
+    return found
 
-    graded: GradedRun
 
-    @property
-    def averages_ties(self) -> bool:
-        """Whether documents with equal scores share their gains."""
-        return self.graded.policy.ties == "expected"
-
-    def scores(self, formulas: Sequence[Formula]) -> list[Floats]:
-        """Return the raw scores of all queries for every formula, NaN if undefined."""
-        together: dict[tuple[float | None, str], list[Formula]] = {}
-        for formula in formulas:
-            together.setdefault((_judged_to(formula), formula.recall_cut), []).append(formula)
-        found: dict[Formula, Floats] = {}
-        for (last, recall_cut), alike in together.items():
-            graded = self.graded
-            if last is not None:
-                shown = graded.hit_rank <= last
-                grade = np.full(graded.judged.grade.size, np.nan)
-                grade[graded.hit_item[shown]] = graded.hit_grade[shown]
-                graded = replace(graded, judged=_with_grades(graded.judged, grade))
-            graded = replace(graded, policy=graded.policy.replace(recall_cut=recall_cut))
-            measures = [self._computed(formula) for formula in alike]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                for formula, measure, raw in zip(alike, measures, raw_scores(graded, measures), strict=True):
-                    found[formula] = raw / _divisor(formula, measure, graded)
-        return [found[formula] for formula in formulas]
-
-    def _computed(self, formula: Formula) -> Measure:
-        """Return the measure to compute: an unnormalised sum if the ideal differs."""
-        measure = formula.measure
-        if not is_cumulated(measure):
-            return measure
-        kind: type[Measure] = type(measure)
-        if formula.ideal in ("uncut", "highest"):
-            kind = CG if isinstance(measure, NCG) else DCG
-        elif is_normalised(measure) and self.averages_ties:
-            kind = _BeatableNCG if isinstance(measure, NCG) else _BeatableNDCG
-        if kind is type(measure):
-            return measure
-        return kind(**{field.name: getattr(measure, field.name) for field in fields(measure)})
+def _computed(formula: Formula, policy: Policy) -> Measure:
+    """Return the measure to compute: an unnormalised sum if the ideal differs."""
+    measure = formula.measure
+    if not is_cumulated(measure):
+        return measure
+    kind: type[Measure] = type(measure)
+    if formula.ideal in ("uncut", "highest"):
+        kind = CG if isinstance(measure, NCG) else DCG
+    elif is_normalised(measure) and policy.ties == "expected":
+        kind = _BeatableNCG if isinstance(measure, NCG) else _BeatableNDCG
+    if kind is type(measure):
+        return measure
+    return kind(**{field.name: getattr(measure, field.name) for field in fields(measure)})
 
 
 def _judged_to(formula: Formula) -> float | None:
@@ -462,13 +452,6 @@ def _divisor(formula: Formula, computed: Measure, graded: GradedRun) -> Floats |
     return 1.0
 
 
-def _with_grades(judged: Judged, grade: Floats) -> Judged:
-    """Return the same judgments with other grades; NaN is unjudged."""
-    changed = Judged(judged.qrels, judged.policy, judged.index)
-    changed.grade = grade
-    return changed
-
-
 class ListsBySettings:
     """A run joined with judgments under different settings; equal lists are kept once."""
 
@@ -482,22 +465,22 @@ class ListsBySettings:
         self._keeps_scores = keeps_scores
         self._threads = threads
         self._joined: dict[object, GradedRun] = {}
-        self._lists: dict[object, RankedLists | None] = {}
-        self._different: dict[bytes, RankedLists] = {}
+        self._lists: dict[object, GradedRun | None] = {}
+        self._different: dict[bytes, GradedRun] = {}
 
     @cached_property
     def first(self) -> GradedRun:
         """The lists under the policy, without duplicates."""
-        return self._join(self._policy, self._run, self._keeps_scores)
+        return self._join(self._policy, self._run)
 
-    def lists(self, settings: Mapping[str, str]) -> RankedLists | None:
+    def lists(self, settings: Mapping[str, str]) -> GradedRun | None:
         """Return the lists for some settings; None if the settings contradict each other."""
         key = tuple(settings.get(name) for name in _DECIDE_LISTS)
         if key not in self._lists:
             self._lists[key] = self._new_lists(settings)
         return self._lists[key]
 
-    def _new_lists(self, settings: Mapping[str, str]) -> RankedLists | None:
+    def _new_lists(self, settings: Mapping[str, str]) -> GradedRun | None:
         chosen = {name: settings[name] for name in ("order", "ties", "scores", "negative") if name in settings}
         if chosen.get("ties", self._policy.ties) in BY_GRADE and chosen.get("order", self._policy.order) != "score":
             if chosen.get("ties") != self._policy.ties:
@@ -509,7 +492,7 @@ class ListsBySettings:
             ties = "docid-desc" if policy.order == "input" or policy.ties == "rank" else policy.ties
             policy = policy.replace(scores="float64", ties=ties)
         run = self._last_lines if settings.get("duplicates") == "last" else self._run
-        graded = self._join(policy, run, self._keeps_scores)
+        graded = self._join(policy, run)
         graded = graded.condensed() if settings.get("unjudged") == "condensed" else graded
         averages = policy.ties == "expected" and bool((graded.hit_last > graded.hit_first).any())
         if not averages:
@@ -521,13 +504,13 @@ class ListsBySettings:
         lists = graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score
         for column in (*lists, *bounds):
             digest.update(np.ascontiguousarray(column).tobytes())
-        return self._different.setdefault(digest.digest(), RankedLists(graded))
+        return self._different.setdefault(digest.digest(), graded)
 
-    def _join(self, policy: Policy, run: Run, want_scores: bool) -> GradedRun:
-        key = policy, id(run), want_scores
+    def _join(self, policy: Policy, run: Run) -> GradedRun:
+        key = policy, id(run)
         if key not in self._joined:
             judged = Judged(self._qrels, policy)
-            self._joined[key] = join(judged, run, policy, want_scores=want_scores, threads=self._threads)
+            self._joined[key] = join(judged, run, policy, want_scores=self._keeps_scores, threads=self._threads)
         return self._joined[key]
 
     @cached_property
