@@ -28,7 +28,7 @@ from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
-from gainful.measures.block import computed, raw_scores, seen_blocks
+from gainful.measures.block import computed, gains_of, raw_scores, seen_blocks
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.measures.expected import AVERAGED_OVER_TIES
 from gainful.policy import BY_GRADE, Policy, PolicyLike
@@ -363,6 +363,8 @@ def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats)
     if graded.policy.ties in BY_GRADE or any(m.needed() for m in measures):
         return None
     tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(cutoffs))
+    if not any(gains_of(measure, np.zeros(1), graded.judged.scale).any() for measure in measures):
+        tied &= graded.hit_grade != 0
     of_ties = np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied]
     queries = np.flatnonzero(np.bincount(of_ties))  # np.unique would import numpy.ma
     if not queries.size:

@@ -17,8 +17,8 @@ from gainful.io.rows import joined_spans
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
-from gainful.measures.block import raw_scores
-from gainful.measures.holes import gains_of, linear_form, quotient_bounds, refuse_bounds, score_bounds
+from gainful.measures.block import gains_of, raw_scores
+from gainful.measures.holes import linear_form, quotient_bounds, refuse_bounds, score_bounds
 
 #: Documents judged at once, each in a copy of its query.
 _AT_ONCE = 1 << 11

@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import HasCache, Judged
-from gainful.data.lists import Documents, GainLists, TiedGainLists, gather, ordinal_in_row, sum_by
+from gainful.data.lists import Documents, GainLists, TiedGainLists, gather, is_relevant, ordinal_in_row, sum_by
 from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
 from gainful.gains import Gain
@@ -245,6 +245,17 @@ class Block(HasCache):
         if cutoff is not None:
             precisions = np.where(relevant.rank <= cutoff, precisions, 0.0)
         return sum_by(relevant.row, precisions, self.size)
+
+
+def gains_of(measure: object, grades: Floats, scale: float) -> Floats:
+    """Return the gain of each grade for a measure; 1 or 0 if only relevance counts."""
+    rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
+    is_forbidden = getattr(measure, "is_forbidden", None)
+    counts = is_relevant(grades, rel, level) if is_forbidden is None else is_forbidden(grades)
+    if not isinstance(gain, Gain):
+        return counts.astype(np.float64)
+    gains = gain.of_grades(grades, scale)
+    return gains if rel is level is None else np.where(counts, gains, 0.0)
 
 
 def ratios(numerators: Ints | Floats, divisors: Ints | Floats | float) -> Floats:

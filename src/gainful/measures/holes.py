@@ -23,8 +23,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.measures.base import Measure
-from gainful.measures.block import condenses, ratios, raw_scores
-from gainful.measures.precision import Leak
+from gainful.measures.block import condenses, gains_of, ratios, raw_scores
 from gainful.measures.session_block import SessionBlock, SessionMeasure, raw_session_scores
 from gainful.policy import BY_GRADE
 
@@ -77,16 +76,6 @@ def linear_form(measure: Measure) -> Linear | None:
     if measure.name == "R":
         return Linear(down_to(np.ones_like), lambda number: number.astype(np.float64))
     return None
-
-
-def gains_of(measure: Measure, grades: Floats, scale: float) -> Floats:
-    """Return the gain of each grade for a measure; 1 or 0 if only relevance counts."""
-    rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
-    counts = measure.is_forbidden(grades) if isinstance(measure, Leak) else is_relevant(grades, rel, level)
-    if not isinstance(gain, Gain):
-        return counts.astype(np.float64)
-    gains = gain.of_grades(grades, scale)
-    return gains if rel is level is None else np.where(counts, gains, 0.0)
 
 
 def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:

@@ -16,8 +16,7 @@ from gainful.data.lists import ordinal_in_row
 from gainful.frozen import replace
 from gainful.kernel.arrays import Floats, offsets_of
 from gainful.measures.base import Measure
-from gainful.measures.block import condenses, raw_scores
-from gainful.measures.holes import gains_of
+from gainful.measures.block import condenses, gains_of, raw_scores
 from gainful.notation import whole_number
 
 #: Measures that only reward better documents at higher ranks, and are at most 1.
