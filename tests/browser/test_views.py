@@ -116,6 +116,37 @@ def test_the_leaderboard_sorts_and_chooses(opened: Any) -> None:
     assert (opened.state()["system"], opened.state()["other"]) == (2, 1)
 
 
+def test_bands_span_what_unjudged_documents_could_change(opened: Any) -> None:
+    qrels, runs = collection()
+    names = ("strong", "good", "weak")
+    found = {
+        m: [evaluate(qrels, runs[name], m, bounds=True).beside("bounds", m) for name in names]
+        for m in ("nDCG@10", "AP")
+    }
+    for measure, bounds in found.items():
+        opened.set(sort="live" if measure == "nDCG@10" else measure)
+        rows = opened.page.locator("table.leaderboard tbody tr")
+        drawn = [row.locator("rect").bounding_box() for row in rows.all()]
+        ends = [(box["x"], box["x"] + box["width"]) for box in drawn]
+        expected = [(each["lowest"], each["highest"]) for each in bounds]
+        scale = (ends[0][1] - ends[2][0]) / (expected[0][1] - expected[2][0])
+        assert ends == [
+            pytest.approx([ends[2][0] + scale * (value - expected[2][0]) for value in each], abs=0.2)
+            for each in expected
+        ]
+        said = [f"Unjudged documents could move {measure} to {low:.4f}–{high:.4f}." for low, high in expected]
+        assert [row.locator("td.whisker").get_attribute("title") for row in rows.all()] == said
+    table = see(opened, "holes").locator("table").nth(1)
+    assert table.locator("tbody tr").last.inner_text().split("\t")[1:] == [
+        "{lowest:.4f} to {highest:.4f}".format(**found[measure][0]) for measure in found
+    ]
+    # A measure that the page computes itself has no bounds.
+    see(opened, "leaderboard")
+    opened.set(sort="live", depth=5)
+    assert not opened.page.locator("table.leaderboard rect[visibility=visible]").count()
+    assert not any(each.get_attribute("title") for each in opened.page.locator("td.whisker").all())
+
+
 def test_every_control(opened: Any) -> None:
     page = opened.page
     before = opened.values()["means"]
@@ -279,7 +310,8 @@ def test_tables_and_sentences_can_be_taken_along(opened: Any) -> None:
 
     qrels, runs = collection()
     rows = saved(see(opened, "leaderboard").get_by_role("button", name="Download as CSV"))
-    heads = ["place", "system", "nDCG@10", "AP", "nDCG@10 low", "nDCG@10 high", "Group by nDCG@10", "Judged@10"]
+    ends = [f"nDCG@10 {end}" for end in ("low", "high", "lowest", "highest")]
+    heads = ["place", "system", "nDCG@10", "AP", *ends, "Group by nDCG@10", "Judged@10"]
     assert rows[0] == heads and [row[1] for row in rows[1:]] == ["strong", "good", "weak"]
     assert float(rows[1][3]) == pytest.approx(evaluate(qrels, runs["strong"], "AP").aggregate("AP"))
     opened.set(find="tea")
@@ -439,7 +471,7 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     section.locator("tbody tr").nth(8).wait_for()  # rows come after the click
     assert section.locator("tbody tr").count() == 9
     section = see(opened, "holes")
-    section.locator("table").nth(1).locator("tbody tr").first.wait_for()
+    section.locator("table").nth(2).locator("tbody tr").first.wait_for()
     qrels, runs = collection()
     unjudged = [
         {(q, d) for q in QUERIES for d in runs[name][q][:5] if d not in qrels[q]} for name in ("strong", "weak")
@@ -538,7 +570,7 @@ def test_on_paper(show: Show, file: Path) -> None:
         opened.page.set_viewport_size({"width": 681, "height": 900})  # A4 without its margins
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 681
         assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        assert opened.page.locator("#holes table").nth(1).locator("tbody tr").count() == 10
+        assert opened.page.locator("#holes table").nth(2).locator("tbody tr").count() == 10
         assert not opened.page.locator("input:visible, select:visible, .buttons button:visible, aside:visible").count()
         opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
         opened.page.emulate_media(media="screen")

@@ -175,3 +175,10 @@ def test_only_two_systems_with_runs_and_a_split_have_a_loss() -> None:
         compare(qrels, {"a": lists, "b": lists}, "Bpref", loss=True)
     with pytest.raises(UsageError, match="loss cannot be used with several systems"):
         compare(qrels, {"a": lists, "b": lists, "c": lists}, "P@2", loss=True)
+
+
+def test_lists_with_scores_have_the_same_loss() -> None:
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 2, "d": 1}}, {"q": {"x": 3.0, "b": 2.0, "a": 1.0}}
+    condensed = "nDCG(unjudged=condensed)@2"
+    alone, beside = (evaluate(qrels, run, names, loss=True) for names in (condensed, [condensed, "SwetsE"]))
+    assert beside.beside("loss", condensed) == alone.beside("loss", condensed)

@@ -305,6 +305,28 @@ def test_what_the_page_knows_of_measures_beside_their_means():
         assert each["high"] == [pytest.approx(mean + half) for mean in each["means"]]
 
 
+def test_bounds_and_losses_are_those_of_evaluate():
+    qrels, runs = random_collection()
+    measures = ["nDCG@5", "AP", "NDPM", "nDCG(unjudged=condensed)@5"]  # the last two have no exact bounds
+    about = {query: {"weight": i + 1} for i, query in enumerate(list(qrels)[2:])}
+    numbers, _ = blocks(gainful.report(qrels, runs, measures, queries=about).html)
+    found = gainful.evaluate(qrels, runs, measures[:2], queries=about, bounds=True, loss=True)
+    assert [sorted({"bounds", "loss"} & each.keys()) for each in numbers.measures] == [["bounds", "loss"]] * 2 + [
+        [],
+        ["loss"],
+    ]
+    for each in numbers.measures[:2]:
+        for kind in ("bounds", "loss"):
+            of_runs = [run.beside(kind, each["name"]) for run in found.values()]
+            assert each[kind] == {name: [parts[name] for parts in of_runs] for name in of_runs[0]}
+        assert sum(map(sum, each["loss"].values())) + sum(each["means"]) == pytest.approx(len(runs))
+    # Without judgments of other documents, an unjudged one counts as not relevant.
+    relevant = {query: {d: grade for d, grade in of.items() if grade > 0} for query, of in qrels.items()}
+    assert ["bounds" in each for each in blocks(gainful.report(relevant, runs, measures).html)[0].measures] == [
+        False
+    ] * 4
+
+
 def test_one_query_real_grades_and_nothing_relevant():
     numbers, _ = blocks(
         gainful.report({"q": {"a": 0.25, "b": 0.75, "c": -1}}, {"one": {"q": ["c", "a", "z", "b"]}}).html
@@ -341,6 +363,7 @@ def test_the_policy_holds(read):
     found = gainful.evaluate(QRELS, RUNS, "nDCG@3", policy=policy)
     assert numbers.measures[0]["means"] == [each.mean("nDCG@3") for each in found.values()]
     assert (numbers.missing, numbers.undefined) == ("skip", "zero")
+    assert "bounds" not in numbers.measures[0]
 
 
 def test_queries_have_texts_groups_and_weights():

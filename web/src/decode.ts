@@ -21,6 +21,8 @@ export interface Measure {
   marks?: (string | null)[];
   ranks?: ([number, number] | null)[];
   higherIsBetter?: boolean;
+  /** The means that are possible if unjudged documents have any grades. */
+  bounds?: Record<"lowest" | "highest", (number | null)[]>;
 }
 
 export interface Pairs {

@@ -49,6 +49,8 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
         hit_item=graded.hit_item[hits],
         hit_first=rank[:0],
         hit_last=rank[:0],
+        score=graded.score[:0],
+        row=rank[:0],
         pooled=None,
     )
 

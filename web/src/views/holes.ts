@@ -1,6 +1,6 @@
 // Unjudged documents: the judged share of the top ranks, and the unjudged documents in one or both lists.
 import type { Documents } from "../decode.ts";
-import { button, type Child, choices, count, fill, h, numeric, say, share, short, shown, tableBox } from "../dom.ts";
+import { button, type Child, choices, count, fill, fixed, h, numeric, say, share, short, shown, tableBox } from "../dom.ts";
 import { hasPair, type Page, section, system, type View } from "../page.ts";
 
 const FIRST = 10;
@@ -55,11 +55,19 @@ export function holes(page: Page): View | null {
   const cell = (value: number | null | undefined): HTMLElement =>
     h("td", { class: "number", "data-low": low(value ?? 1) }, share(value));
   const heads = judged.k.map((k) => numeric(`Judged@${k}`));
+  const bounded = report.measures.filter((measure) => measure.bounds);
   const rowsOfShares = report.systems.map((_, s) => [
     system(page, s, 34),
     ...judged.share.map((each) => cell(each[s])),
   ]);
   fill(shares, "Share of judged documents in the top ranks", ["System", ...heads], rowsOfShares);
+  const possible = h("table");
+  const ranges = report.systems.map((_, s) => [
+    system(page, s, 34),
+    ...bounded.map(({ bounds }) => `${fixed(bounds!.lowest[s])} to ${fixed(bounds!.highest[s])}`),
+  ]);
+  const columns = ["System", ...bounded.map(({ name }) => numeric(name))];
+  fill(possible, "Lowest and highest means if the unjudged documents of the lists had any grades", columns, ranges);
   const words = h("p", { "aria-live": "polite" });
   const table = h("table");
   const list = tableBox("Unjudged documents in the top ranks", table);
@@ -82,6 +90,7 @@ export function holes(page: Page): View | null {
     ),
     tableBox("Share of judged documents", shares),
     isLow && h("p", { class: "note" }, "Shaded: less than 80% judged; darker: less than 50%."),
+    bounded.length > 0 && tableBox("Possible means", possible),
     h("div", { class: "bar" }, h("h3", {}, "List", hasPair(page) && " for the compared systems"), depth.node),
     words,
     list,

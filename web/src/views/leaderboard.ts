@@ -29,6 +29,7 @@ interface Row {
   live: HTMLTableCellElement;
   values: HTMLTableCellElement[];
   whisker: HTMLTableCellElement;
+  band: SVGElement;
   line: SVGElement;
   dot: SVGElement;
   ends: HTMLElement;
@@ -103,6 +104,7 @@ export function leaderboard(page: BasePage): View {
   const body = h("tbody");
 
   const rows = report.systems.map((systemName, s): Row => {
+    const band = svg("rect", { y: 2, height: 14, rx: 3, fill: `var(--hue-${s})`, opacity: 0.18 });
     const line = svg("line", { y1: 9, y2: 9, stroke: `var(--hue-${s})`, "stroke-width": 2 });
     const dot = svg("circle", { cy: 9, r: 4, fill: `var(--hue-${s})` });
     const pick = (which: "system" | "other"): HTMLInputElement =>
@@ -117,7 +119,7 @@ export function leaderboard(page: BasePage): View {
     const place = h("td", { class: "place number" });
     const live = h("td", { class: "number live" });
     const values = report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s])));
-    const picture = svg("svg", { height: 18, "aria-hidden": "true" }, line, dot);
+    const picture = svg("svg", { height: 18, "aria-hidden": "true" }, band, line, dot);
     const whisker = h("td", { class: "whisker" }, picture, ends);
     const isBaseline = report.baseline === s;
     const node = h(
@@ -135,7 +137,7 @@ export function leaderboard(page: BasePage): View {
       judged !== undefined &&
         h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judged)]?.[s])),
     );
-    return { node, live, values, whisker, line, dot, ends, place, chosen };
+    return { node, live, values, whisker, band, line, dot, ends, place, chosen };
   });
 
   /** A system chosen for one role loses the other role. */
@@ -173,7 +175,10 @@ export function leaderboard(page: BasePage): View {
     const led = key === "live" ? now : report.measures.find(({ name }) => name === key)!;
     const tested = led?.low ? led : null;
     const ends = report.systems.map((_, s) => interval(key === "live" ? tested : led, s));
-    const finite = ends.flat().filter((value) => Number.isFinite(value));
+    const bounds = led?.bounds;
+    const finite = [...ends.flat(), ...(bounds?.lowest ?? []), ...(bounds?.highest ?? [])].filter((value) =>
+      Number.isFinite(value),
+    ) as number[];
     const hasEnds = ends.some(([low]) => Number.isFinite(low));
     arrange(key, now !== null, hasEnds);
     const few =
@@ -207,6 +212,16 @@ export function leaderboard(page: BasePage): View {
         row.line.setAttribute("x1", x(left!));
         row.line.setAttribute("x2", x(right!));
       }
+      const [least, most] = [bounds?.lowest[s], bounds?.highest[s]];
+      const moves = least != null && most != null;
+      row.band.setAttribute("visibility", moves ? "visible" : "hidden");
+      if (moves) {
+        row.band.setAttribute("x", x(least));
+        row.band.setAttribute("width", `${parseFloat(x(most)) - parseFloat(x(least))}%`);
+      }
+      row.whisker.title = moves
+        ? `Unjudged documents could move ${led!.name} to ${fixed(least)}–${fixed(most)}.`
+        : "";
       say(row.ends, wide ? `${fixed(left)} to ${fixed(right)}` : "");
       const cell = row.node.querySelector(".group");
       if (cell) say(cell, group(marked, s));
@@ -225,6 +240,7 @@ export function leaderboard(page: BasePage): View {
     const sentences = [
       `${liveName(page)}${mean} follows the controls; ${weighted(report)}means over ${page.over()}.`,
       hasEnds ? `Intervals: ${tested?.name ?? liveName(page)}, ${kind}.` : "",
+      bounds ? `Bands: range of ${led!.name} if the unjudged documents had any grades.` : "",
       hasGroup && marked ? range : "",
     ];
     say(about, sentences.filter(Boolean).join(" "));
@@ -272,6 +288,7 @@ export function leaderboard(page: BasePage): View {
         ...live,
         `${of} low`,
         `${of} high`,
+        ...(led?.bounds ? [`${of} lowest`, `${of} highest`] : []),
         ...(hasGroup ? [`${hasLetters ? "Group" : "Rank range"} by ${by?.name}`] : []),
         ...(share ? [`Judged@${judged}`] : []),
       ],
@@ -284,6 +301,7 @@ export function leaderboard(page: BasePage): View {
           ...live.map(() => page.averages.means[s]),
           low,
           high,
+          ...(led?.bounds ? [led.bounds.lowest[s], led.bounds.highest[s]] : []),
           ...(hasGroup ? [group(by, s)] : []),
           ...(share ? [share[s]] : []),
         ];

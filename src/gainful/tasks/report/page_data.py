@@ -9,6 +9,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -21,6 +22,7 @@ from gainful.data.lists import gather, is_relevant, ordinal_in_row
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError, option
+from gainful.evaluation.beside import KINDS, Beside
 from gainful.evaluation.evaluate import evaluate_graded, join_each
 from gainful.evaluation.evaluations import Evaluation
 from gainful.frozen import dataclass, replace
@@ -33,6 +35,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.help import Help
+from gainful.measures.holes import has_exact_bounds
 from gainful.notation import listed, plural_of, some_of, units
 from gainful.pages.charts import LONGEST_NAME, Plot
 from gainful.render.cells import readable
@@ -223,6 +226,12 @@ class PageData:
         reach = self.reach(str(measure))
         if reach is not None:
             content |= {"low": finite([mean - reach for mean in means]), "high": finite([m + reach for m in means])}
+        for kind in ("bounds", "loss"):
+            of_runs = [each.beside(kind, measure) for each in self.evaluations.values()]
+            # Some parts of the loss are named only for runs that have them.
+            names = dict.fromkeys(name for parts in sorted(of_runs, key=len, reverse=True) for name in parts)
+            if names:
+                content[kind] = {name: finite([parts.get(name, 0.0) for parts in of_runs]) for name in names}
         return content
 
 
@@ -323,10 +332,21 @@ def kept_runs(
         near = rank <= depth
         codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(judged.levels, shown.hit_grade[near])
         rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
-        scores = evaluate_graded(graded, measures), evaluate_graded(skipping, auxiliary)
+        scores = _with_bounds_and_loss(graded, measures), evaluate_graded(skipping, auxiliary)
         return KeptRun(*scores, codes, lengths, _documents_at(cast(Run, graded.run), rows))
 
     return list(join_each(judged, runs, keep, needed, threads=threads).values())
+
+
+def _with_bounds_and_loss(graded: GradedRun, measures: Sequence[Measure]) -> Evaluation:
+    """Score a run, with exact bounds unless all unjudged documents count as not relevant, and with the loss."""
+    scores, besides = evaluate_graded(graded, measures), Beside(loss=True)
+    bounds = {}
+    for measure in measures if scores.facts.others_judged else ():
+        with suppress(UsageError):  # the conventions decide what unjudged documents are
+            if has_exact_bounds(measure):
+                bounds[str(measure)] = KINDS["bounds"].find(graded, measure, scores, besides)
+    return replace(scores, besides={**besides.values(graded, scores), "bounds": bounds})
 
 
 def _counting(lengths: Ints) -> Ints:

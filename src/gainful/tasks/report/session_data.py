@@ -17,6 +17,7 @@ from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
 from gainful.frozen import dataclass
 from gainful.kernel.arrays import Ints
 from gainful.measures.base import Measure
+from gainful.measures.block import condenses
 from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
@@ -143,7 +144,8 @@ def gathered_sessions(asked: SessionReportOptions) -> SessionReportData:
         return kept[system].add
 
     watches = [curves.watch, keep]
-    how: dict[str, Any] = {"judged_by": asked.judged_by, "by_system": True, "threads": threads}
+    bounds = judged.levels[0] <= 0 and not any(condenses(measure, judged.policy) for measure in measures)
+    how: dict[str, Any] = {"judged_by": asked.judged_by, "by_system": True, "bounds": bounds, "threads": threads}
     evaluations, _ = score_systems(judged, sessions, measures, watches, **how)
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")
