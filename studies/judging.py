@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ from matrices import markdown
 from gainful import GainfulWarning, Qrels, Run, evaluate, judge_next
 from gainful.kernel.arrays import Floats
 from gainful.notation import text_of_id
+from gainful.pages.charts import Axis, Line, Plot
+from gainful.render import Page
 from gainful.stats.catalogues import SYMMETRIC
 
 COLLECTIONS = {
@@ -20,6 +22,7 @@ COLLECTIONS = {
     "dl-hard": ("dl-hard/dl_hard-passage.qrels", "dl-hard/passage/*.run.gz"),
     "trec-covid": ("trec-covid/round1/qrels.covid-round1.txt", "trec-covid/round1/runs/*"),
 }
+FIGURE = Path(__file__).parents[1] / "docs" / "how-to" / "judging.svg"
 _MEASURE, _DEPTH, _BATCH = "nDCG@10", 10, 50
 
 
@@ -134,9 +137,9 @@ class Model(NamedTuple):
         return sorted(left, key=lambda pair: (-self.entropy[pair], pair))[:_BATCH]
 
 
-def judging(folder: Path, collections: tuple[str, ...] = tuple(COLLECTIONS)) -> str:
+def judging(folder: Path, collections: Sequence[str] = tuple(COLLECTIONS), figure: Path | None = FIGURE) -> str:
     """Count the judgments of the pool until the order of systems stays at tau >= 0.9, and until it stays the same."""
-    rows = []
+    rows, plots = [], []
     for name in collections:
         pool = Pool.read(folder.parent, name)
         model = Model.of(pool)
@@ -146,25 +149,29 @@ def judging(folder: Path, collections: tuple[str, ...] = tuple(COLLECTIONS)) -> 
             "move to front": moved_to_front,
             "chance": by_chance,
             "judge-next, model": model.decisive,
-            "most uncertain label, model": model.uncertain,
+            "uncertain label, model": model.uncertain,
         }
-        for title, order in orders.items():
-            rows.append([f"{name}, {title}", f"{len(pool.grades):,}", *_needed(pool, order)])
+        curves = {title: [*_taus(pool, order)] for title, order in orders.items()}
+        for title, curve in curves.items():
+            rows.append([f"{name}, {title}", f"{len(pool.grades):,}", *_needed(curve, len(pool.grades))])
+        lines = [Line(title, *zip(*curve, strict=True)) for title, curve in curves.items()]
+        plots.append(Plot(name, Axis("judgments", 0.0), Axis("Kendall's tau", 0.0, 1.0), tuple(lines)))
+    if figure is not None:
+        Page("judge-next", tuple(plots)).save(figure)
     return markdown(["collection, order", "documents", "until tau >= 0.9", "until the same order", "mean tau"], rows)
 
 
-def _needed(pool: Pool, order: Order) -> list[str]:
-    curve = [*_taus(pool, order)]
+def _needed(curve: list[tuple[float, float]], documents: int) -> list[str]:
     at_least = [next(n for n, tau in reversed(curve) if tau < least) + _BATCH for least in (0.9, 1 - 1e-9)]
-    counts = [f"{min(each, len(pool.grades)):,}" for each in at_least]
+    counts = [f"{min(each, documents):,.0f}" for each in at_least]
     return [*counts, f"{np.mean([tau for _, tau in curve]):.3f}"]
 
 
-def _taus(pool: Pool, order: Order) -> Iterator[tuple[int, float]]:
+def _taus(pool: Pool, order: Order) -> Iterator[tuple[float, float]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)
         true, judged = pool.means(set(pool.grades)), set[tuple[str, str]]()
         while len(judged) < len(pool.grades):
             tau = SYMMETRIC["tau_b"].formula(pool.means(judged), true)
-            yield len(judged), 0.0 if tau is None else tau
+            yield float(len(judged)), 0.0 if tau is None else tau
             judged.update(order(pool, judged))

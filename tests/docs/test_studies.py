@@ -67,7 +67,7 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.weights(data, samples=1, draws=50).count("\n") == 9
     assert studies.families(data, samples=2, m=4, draws=50).count("\n") == 7
     assert studies.rank_tests(data, samples=2).count("\n") == 5
-    found = studies.judging(data, ("dl-hard",)).splitlines()
+    found = studies.judging(data, ("dl-hard",), None).splitlines()
     assert len(found) == 8 and {*found} <= {*table("judging").splitlines()}
     assert studies.posterior_coverage(data, samples=2, draws=50).count("\n") == 10
     assert studies.posterior_calibration(data, samples=9).count("\n") == 7
