@@ -368,6 +368,7 @@ def refuse_gains_above_1(view: View, spec: Spec, default: str) -> None:
 
 def refuse_grades(levels: list[Fraction], spec: Spec) -> None:
     """Reject grades, of any query, for which the measure is not defined."""
+    levels = [abs(grade) for grade in levels] if spec.name == "UDCG" else levels
     for known in (weights(spec.word(key)) for key in ("gain", "stops", "urs") if key in spec):
         if known is not None and any(grade >= 0 and grade not in known for grade in levels):
             raise Refusal("gain-without-weight")
@@ -513,6 +514,16 @@ def leak(view: View, spec: Spec) -> Number | None:
         return None
     judged = [document for document in view.whole[: spec.k] if document in view.grade]
     return ONE if any(is_forbidden(view.grade[each] * view.share.get(each, ONE)) for each in judged) else ZERO
+
+
+@measures("UDCG")
+def utility_of_readers(view: View, spec: Spec) -> Number | None:
+    gamma, total = spec.number("gamma", Fraction(1, 3)), ZERO
+    for grade in view.ranked[: spec.k]:
+        if grade is not None:
+            amount = gain_of(abs(grade), spec, view.scale)
+            total += -gamma * amount if grade < 0 else amount
+    return 1 / (1 + math.exp(-total / (spec.k or 1)))
 
 
 @measures("Rprec", "RprecMult")
@@ -1524,6 +1535,7 @@ def aggregate(values: list[Number], name: str) -> float | None:
 OF_A_RANK = (
     *("P", "R", "F", "RelP", "Unjudged", "gP", "gR", "alpha-DCG", "ERR-IA", "P-IA", "StRecall"),
     *("INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11", "CWL", "Novelty", "ILD", "Serendipity"),
+    "UDCG",
 )
 
 

@@ -62,6 +62,7 @@ INSIDES = (
     *("N=1000", "N=1000, unretrieved=bottom", "N=1000, tied=expected", "N=1000, tied=policy", "N=1000, rel=2"),
     *("N=1000, level=1", "N=1000, unjudged=condensed", "tied=expected, rel=2, unjudged=condensed"),
     *("forbidden=-1", "forbidden=0", "forbidden=2"),
+    *("gamma=1, gain=exp2", "gamma=0.2"),
     *("n=2", "n=3, N=1000", "n=2, count=all, N=1000, unretrieved=bottom"),
     *("w=0", "w=0.3", "w=1", "levels=all"),
     *(f"over={over}" for over in ("retrieved", "relevant", "judged", "100", "relevant, rel=2", "judged, srs=minmax")),
@@ -209,6 +210,8 @@ def worths(measure: Measure) -> dict[int | None, float]:
 def worth(measure: Measure, grade: int | None) -> float:
     """Return the worth of a grade to a measure, by its definition of relevance and gain."""
     rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
+    if measure.name == "UDCG" and grade is not None and grade < 0:
+        return -measure.gamma * worth(measure, -grade)  # type: ignore[attr-defined, no-any-return]
     if measure.name == "Leak" and grade is not None and measure.is_forbidden(grade):  # type: ignore[attr-defined]
         return -1.0
     if grade is None or grade < 0 or (level is not None and grade != level) or (rel is not None and grade < rel):

@@ -188,7 +188,6 @@ class Judged(HasCache):
         return found[~np.isnan(found)]
 
     def settled(self, grade: Floats) -> Floats:
-        """Return grades under the policy, NaN if they count as unjudged."""
         if self.policy.grade_zero:
             grade = np.maximum(grade - self.policy.grade_zero, 0.0)
         if self.policy.negative == "unjudged" and (grade < 0).any():

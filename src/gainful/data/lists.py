@@ -26,9 +26,7 @@ class Documents:
 
     def relevant(self, rel: float | None, level: float | None) -> Documents:
         """Return those with a grade above 0, of at least ``rel``, or of exactly ``level``."""
-        return self.chosen(is_relevant(self.grade, rel, level))
-
-    def chosen(self, chosen: Bools) -> Documents:
+        chosen = is_relevant(self.grade, rel, level)
         return Documents(self.row[chosen], self.rank[chosen], self.grade[chosen])
 
 

@@ -206,7 +206,7 @@ def _of_nuggets(placed: list[_Placed], name: str, reading: Reading) -> Rows:
             about = nugget if isinstance(nugget, dict) else {}
             weight, grade = _IMPORTANCE.get(str(about.get("importance"))), _SUPPORT.get(str(about.get("assignment")))
             if weight is None or grade is None:
-                labels = f"importance {' | '.join(_IMPORTANCE)} and assignment {' | '.join(_SUPPORT)}"
+                labels = "importance vital | okay and assignment support | partial_support | not_support"
                 raise InputError(f"{where}: expected a nugget with {labels}, found {described(nugget)}")
             of_query[read_id(about.get("text"), f"{where}: text")] = weight
             rows.append(({"query": query, "document": document, "subtopic": about["text"], "grade": grade}, where))

@@ -245,14 +245,6 @@ class _OfBestList(_Novelty):
     bounds = (0.0, math.inf)
 
 
-def _log2_weights(ranks: Floats) -> Floats:
-    return np.asarray(1.0 / np.log2(ranks + 1.0))
-
-
-def _reciprocal_weights(ranks: Floats) -> Floats:
-    return np.asarray(1.0 / ranks)
-
-
 class AlphaDCG(_Novelty):
     """alpha-DCG: discounted gain with less gain for each repetition of a sub-topic.
 
@@ -273,7 +265,7 @@ class AlphaDCG(_Novelty):
     name = "alpha-DCG"
     needs_at = True
     sees_past_end = True
-    weights = staticmethod(_log2_weights)
+    weights = staticmethod(lambda ranks: 1.0 / np.log2(ranks + 1.0))
 
 
 class AlphaNDCG(_OfBestList):
@@ -294,7 +286,7 @@ class AlphaNDCG(_OfBestList):
     """
 
     name = "alpha-nDCG"
-    weights = staticmethod(_log2_weights)
+    weights = staticmethod(lambda ranks: 1.0 / np.log2(ranks + 1.0))
 
 
 class ERRIA(_Novelty):
@@ -317,7 +309,7 @@ class ERRIA(_Novelty):
     name = "ERR-IA"
     needs_at = True
     sees_past_end = True
-    weights = staticmethod(_reciprocal_weights)
+    weights = staticmethod(lambda ranks: 1.0 / ranks)
 
 
 class NERRIA(_OfBestList):
@@ -338,7 +330,7 @@ class NERRIA(_OfBestList):
     """
 
     name = "nERR-IA"
-    weights = staticmethod(_reciprocal_weights)
+    weights = staticmethod(lambda ranks: 1.0 / ranks)
 
 
 class NRBP(_Novelty):
@@ -499,8 +491,6 @@ class StComplete(_Counted):
         Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003 (sub-topic recall of 1)
 
     Example:
-        Sub-topic 3 is covered at rank 4.
-
         >>> qrels = gainful.Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
         >>> run, policy = {"q": ["b", "x", "a", "c"]}, gainful.Policy(subtopics=True)
         >>> gainful.evaluate(qrels, run, ["StComplete@3", "StComplete@4"], policy=policy)

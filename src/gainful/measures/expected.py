@@ -11,6 +11,7 @@ of tied scores, ECIR 2008.
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -92,28 +93,26 @@ def _none_in_first(groups: TieGroups, chosen: Ints) -> Floats:
     return np.cumprod(np.concatenate([np.ones((chosen.size, 1)), steps], axis=1), axis=1)
 
 
+def _none_among(groups: TieGroups, chosen: Ints, ranks: Ints, size: int) -> Floats:
+    """Return the probability that some ranks of a row's chosen group hold none of interest; 1 without a group."""
+    found = np.ones(size)
+    found[groups.row[chosen]] = _none_in_first(groups, chosen)[np.arange(chosen.size), ranks]
+    return found
+
+
 def expected_successes(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
     """Return the probability that a relevant document is among the first ranks."""
     first = np.flatnonzero(groups.before == 0)
-    row, depth = groups.row[first], groups.size[first]
-    if cutoff is not None:
-        depth = np.clip(cutoff - groups.first[first] + 1, 0, depth)
-    found = np.zeros(size)
-    found[row] = 1.0 - _none_in_first(groups, first)[np.arange(first.size), depth]
-    return found
+    above = np.clip((cutoff or sys.maxsize) - groups.first[first] + 1, 0, groups.size[first])
+    return np.asarray(1.0 - _none_among(groups, first, above, size))
 
 
 def expected_completions(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
     """Return the probability that all relevant documents of a list are among the first ranks."""
-    # Earlier groups end above the last one, so only this one can be cut.
+    # Earlier groups end above the last one, so only this one can be cut. Its last ranks are like its first ones.
     last = np.flatnonzero(np.diff(groups.row, append=-1))
-    row, below = groups.row[last], np.zeros(last.size, np.int64)
-    if cutoff is not None:
-        below = np.clip(groups.first[last] + groups.size[last] - 1 - cutoff, 0, groups.size[last])
-    found = np.ones(size)
-    # The last ranks of a group hold none of interest as often as the first ones.
-    found[row] = _none_in_first(groups, last)[np.arange(last.size), below]
-    return found
+    below = np.clip(groups.first[last] + groups.size[last] - 1 - (cutoff or sys.maxsize), 0, groups.size[last])
+    return _none_among(groups, last, below, size)
 
 
 def expected_reciprocals(groups: TieGroups, cutoff: int | None, size: int) -> Floats:

@@ -365,10 +365,9 @@ class Complete(Binary):
     def compute(self, block: Block) -> Floats:
         base, relevant = self._base(block), self._relevant(block)
         is_retrieved = np.bincount(relevant.row, minlength=block.size) == base
+        is_seen = np.asarray(self._found(block) == base, np.float64)
         if block.averages_ties:
             is_seen = expected_completions(block.groups(relevant), self.cutoff, block.size)
-        else:
-            is_seen = (self._found(block) == base).astype(np.float64)
         return np.where(base == 0, np.nan, is_retrieved * is_seen)
 
 
@@ -402,8 +401,9 @@ class Leak(OfRelevant):
         return np.asarray(grades < 0 if self.forbidden is None else grades <= self.forbidden)
 
     def _relevant(self, block: Block) -> Documents:
-        hits = block.hits
-        return block.cached(("forbidden", self.forbidden), lambda: hits.chosen(self.is_forbidden(hits.grade)))
+        hits, chosen = block.hits, self.is_forbidden(block.hits.grade)
+        documents = Documents(hits.row[chosen], hits.rank[chosen], hits.grade[chosen])
+        return block.cached(("forbidden", self.forbidden), lambda: documents)
 
     def compute(self, block: Block) -> Floats:
         judged = block.graded.judged

@@ -26,7 +26,7 @@ from gainful.frozen import replace
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
-from gainful.measures.base import BINARY, Graded, Measure, OfGains
+from gainful.measures.base import BINARY, LINEAR, Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.measures.expected import expected_cascade
 from gainful.notation import number_text
@@ -407,3 +407,39 @@ class U(_Reader):
     def _reading(self, is_relevant: Bools, length: Floats) -> tuple[Floats, Floats]:
         position = np.cumsum(self.c_snippet + self.p_read * length * is_relevant, axis=1)
         return position, np.maximum(0.0, 1.0 - position / self.L)
+
+
+class UDCG(Measure):
+    """UDCG, utility- and distraction-aware cumulative gain: the mean utility of the documents that a model reads.
+
+    Formula:
+        UDCG@k = 1 / (1 + exp(-m)), m = sum over i <= k of u[i] / k
+
+    Conventions:
+        - u[i] is the gain of a grade; of a grade below 0, a distractor's, -gamma times the gain of its amount
+        - all ranks weigh the same, as in the authors' code; the paper also fits weights by rank to a model's answers
+        - unjudged documents and ranks past the end have u = 0; a list of them scores 0.5
+
+    Reference:
+        Trappolini et al., Redefining retrieval evaluation in the era of LLMs, EACL 2026
+
+    Example:
+        >>> round(gainful.parse("UDCG@2").score([0.9, -0.6]), 4)  # m = (0.9 - 0.6/3) / 2
+        0.5866
+    """
+
+    name = "UDCG"
+    needs_at = True
+    gain: Gain = LINEAR
+    gamma: float = 1 / 3
+    cutoff: int | None = None
+    meanings = {"gamma": "weight of distractors, from 0 to 1"}
+
+    def check(self, levels: Floats) -> None:
+        super().check(np.abs(levels))
+
+    def compute(self, block: Block) -> Floats:
+        hits, k = block.hits, self.cutoff or 1
+        utility = self.gain.of_grades(np.abs(hits.grade), block.scale) * np.where(hits.grade < 0, -self.gamma, 1.0)
+        mean = sum_by(hits.row, np.where(hits.rank <= k, utility, 0.0), block.size) / k
+        return np.asarray(0.5 + 0.5 * np.tanh(0.5 * mean))  # which large numbers do not overflow

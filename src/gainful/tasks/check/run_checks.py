@@ -178,10 +178,8 @@ _MANY_TIES, _SOME_TIES = 0.05, 0.01
 _MANY_SHORT, _SHORT = 0.1, 0.5
 _MANY_SELF = 0.05
 _MANY_UNJUDGED, _SOME_UNJUDGED = 0.5, 0.2
-#: Lists are not reported as short if the usual length is below this.
-_USUAL = 4
-#: The deepest usual cutoff: longer lists may hold all relevant documents.
-_DEEPEST = 100
+#: Lists are not short if the usual length is below the first, nor all candidates if they are longer than the second.
+_USUAL, _DEEPEST = 4, 100
 #: Minimum length of a list that is unlikely to have rising scores by chance; and if ranks confirm the order.
 _TELLING, _TELLING_RANKED = 5, 3
 #: Minimum share of such lists for the scores of a run to count as reversed.
@@ -204,8 +202,7 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
         example, severity = at_query(lists["query_ids"][shortest], detail), _if_many(_count(short), _MANY_SHORT * total)
         yield run.found("short-lists", _count(short), total, example, severity=severity)
     length, is_relevant = run.joined["retrieved"], run.judged.grade[run.joined["hit_item"]] > 0
-    query = np.repeat(np.arange(length.size), np.diff(run.joined["hit_offsets"]))
-    found = np.bincount(query[is_relevant], minlength=length.size)
+    found = np.diff(np.append(0, np.cumsum(is_relevant))[run.joined["hit_offsets"]])
     whole = (found > 0) & (found == run.judged.recall_base(None, None)) & (length <= _DEEPEST)
     if 2 * _count(whole) > total >= _TELLING:
         one = int(np.argmax(whole))

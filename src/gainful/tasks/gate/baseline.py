@@ -616,8 +616,7 @@ def _leaks(gate: Gate, found: Measured) -> Iterator[Promise]:
     """Yield the promise that no query has a forbidden document."""
     if gate.rule.forbid:
         leak = parse(gate.rule.forbid)
-        # Raw, because a query without results shows nothing forbidden.
-        raw = np.max([each.raw[each.measures.index(leak)] for each in found.evaluations], axis=0)
+        raw = np.max([each.raw[each.measures.index(leak)] for each in found.evaluations], axis=0)  # no answer: no leak
         shown = [found.queries[place] for place in np.flatnonzero(raw > 0).tolist()]
         where = f"{leak}: forbidden documents in {count_of(len(shown), 'query', 'queries')} ({some_of(shown)})"
         none = f"{leak} is undefined: the judgments forbid no document"
