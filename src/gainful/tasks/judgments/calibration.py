@@ -115,9 +115,8 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
     """Return means, differences and the order of systems as human judgments of all queries would give them.
 
     ``model`` judges all queries (a tuple: the same model several times, which separates its noise from its bias), and
-    ``human`` a random sample of them, whose scores correct those of the model: prediction-powered inference, see
-    :func:`gainful.stats.prediction_powered.powered_mean`. Differences are paired, from the ``baseline`` (by default,
-    the first run).
+    ``human`` a random sample of them, whose scores correct those of the model: prediction-powered inference, in
+    ``gainful.stats.prediction_powered``. Differences are paired, from the ``baseline`` (by default, the first run).
 
     >>> human = {f"q{i}": {"d": i % 2} for i in range(6)}
     >>> model = {f"q{i}": {"d": 1} for i in range(9)}
