@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,37 @@ def test_bands_span_what_unjudged_documents_could_change(opened: Any) -> None:
     opened.set(sort="live", depth=5)
     assert not opened.page.locator("table.leaderboard rect[visibility=visible]").count()
     assert not any(each.get_attribute("title") for each in opened.page.locator("td.whisker").all())
+
+
+def test_losses_are_stacked_behind_the_score(opened: Any) -> None:
+    qrels, runs = collection()
+    section = see(opened, "loss")
+    best = {
+        name: {q: sorted(ds, key=lambda d, q=q: -qrels[q].get(d, 0)) for q, ds in run.items()}
+        for name, run in runs.items()
+    }
+    for measure in ("nDCG@10", "AP"):
+        section.get_by_role("combobox", name="Measure").select_option(label=measure)
+        score, most = ({name: evaluate(qrels, of[name], measure).mean(measure) for name in of} for of in (runs, best))
+        raised = [f"{name} from {score[name]:.4f} to {most[name]:.4f}" for name in ("strong", "weak")]
+        assert (
+            f"A perfect reranker of the top 100 would raise {measure} of {' and '.join(raised)}."
+            in section.inner_text()
+        )
+        top = {q: ds[:10] for q, ds in runs["weak"].items()}
+        ordered = {q: sorted(ds, key=lambda d, q=q: -qrels[q].get(d, 0)) for q, ds in top.items()}
+        parts = [score["weak"], most["weak"] - score["weak"], 1 - most["weak"]]
+        heads = ["score", "ranks 1–100", "not retrieved"]
+        if measure == "nDCG@10":
+            order = evaluate(qrels, ordered, measure).mean(measure) - score["weak"]
+            parts[1:2], heads[1:2] = [order, parts[1] - order], ["order", "ranks 11–100"]
+        assert [head.strip() for head in section.locator("thead th").all_inner_texts()][2:] == heads
+        row = section.locator("tbody tr", has_text="weak")
+        assert [float(text) for text in row.locator("td.number").all_inner_texts()] == pytest.approx(parts, abs=5e-5)
+        boxes = [box.bounding_box() for box in row.locator("rect").all()]
+        whole = boxes[-1]["x"] + boxes[-1]["width"] - boxes[0]["x"]
+        assert [box["width"] / whole for box in boxes] == pytest.approx(parts, abs=0.005)
+        assert all(a["x"] + a["width"] == pytest.approx(b["x"], abs=0.5) for a, b in pairwise(boxes))
 
 
 def test_every_control(opened: Any) -> None:
@@ -515,7 +547,17 @@ def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], fi
             opened.page.emulate_media(color_scheme=scheme)
             opened.page.set_viewport_size({"width": width, "height": 900})
             opened.go(file, "q=q00")
-        for section in ("leaderboard", "curves", "sensitivity", "queries", "query", "recall", "holes", "significance"):
+        for section in (
+            "leaderboard",
+            "curves",
+            "loss",
+            "sensitivity",
+            "queries",
+            "query",
+            "recall",
+            "holes",
+            "significance",
+        ):
             see(opened, section)
         assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.page.evaluate(script)
@@ -702,7 +744,7 @@ def test_unusual_collections(show: Show, case: tuple[Any, Any]) -> None:
     qrels, runs = case
     opened = show(qrels, runs, "nDCG@10")
     opened.set(query="q1")
-    for section in ("leaderboard", "curves", "sensitivity", "queries", "query", "recall", "holes"):
+    for section in ("leaderboard", "curves", "loss", "sensitivity", "queries", "query", "recall", "holes"):
         if opened.page.locator(f"#{section}").count():
             see(opened, section)
     for measure in ("CG", "nCG", "DCG"):

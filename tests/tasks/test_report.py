@@ -558,6 +558,13 @@ def test_sessions():
             own = [live_sdcg(numbers, s, place, b, bq, depth, is_share) for place in range(2)]
             assert own == pytest.approx(list(evaluation.by_query(measure).values()), abs=1e-12)
     assert '<section id="curves"><h2>Gain by position</h2>' in html and html.count("<svg") == 1
+    # nsDCG has no bounds.
+    bounds = [
+        each.beside("bounds", measures[1])
+        for each in gainful.evaluate_sessions(JUDGED_TOPICS, systems, measures, bounds=True).values()
+    ]
+    assert ["bounds" in each for each in numbers.measures] == [False, True]
+    assert numbers.measures[1]["bounds"] == {name: [each[name] for each in bounds] for name in ("lowest", "highest")}
 
 
 def test_several_systems_with_the_same_sessions_and_a_baseline():

@@ -23,6 +23,8 @@ export interface Measure {
   higherIsBetter?: boolean;
   /** The means that are possible if unjudged documents have any grades. */
   bounds?: Record<"lowest" | "highest", (number | null)[]>;
+  /** The parts of 1 - mean, from better orders to documents that are not retrieved. */
+  loss?: Record<string, (number | null)[]>;
 }
 
 export interface Pairs {

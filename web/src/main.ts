@@ -10,6 +10,7 @@ import { controls } from "./views/controls.ts";
 import { curves, sideways } from "./views/curves.ts";
 import { holes } from "./views/holes.ts";
 import { leaderboard } from "./views/leaderboard.ts";
+import { loss } from "./views/loss.ts";
 import { queries } from "./views/queries.ts";
 import { query } from "./views/query.ts";
 import { recall } from "./views/recall.ts";
@@ -58,6 +59,7 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
     views: [
       leaderboard(page),
       curves(page),
+      loss(page),
       hasOther && sensitivityMap(page),
       queries(page),
       query(page),
