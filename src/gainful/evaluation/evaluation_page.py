@@ -79,7 +79,12 @@ class Report(Showable):
         labels = [Column("run"), *([Column(self.unit, none="(all)")] if self.by_query else [])]
         labels += [] if self._texts is None else [Column("text", none="")]
         step = 1 if self.baseline is None else 2
-        best = self._best()
+        # The best aggregate of each measure with a direction, if several runs are shown.
+        best: dict[Measure, float] = {}
+        for measure in self.measures if len(self.evaluations) > 1 else ():
+            values = [value for value in self._aggregates[measure].values() if value is not None]
+            if measure.better != "neither" and values:
+                best[measure] = max(values) if measure.better == "higher" else min(values)
         marked: set[tuple[int, int]] = set()
         aggregate_row = -1
         for evaluation in self.evaluations:
@@ -237,15 +242,6 @@ class Report(Showable):
             number, difference = _with_difference(value, references.get(query), measure)
             beside = {kind: _only(kind, of_queries.get(query, {})) for kind, of_queries in besides.items()}
             yield ScoreLine(evaluation.run, query, text, name, number, status, difference, beside)
-
-    def _best(self) -> dict[Measure, float]:
-        """Return the best aggregate per measure, if several runs are shown and the measure has a direction."""
-        found: dict[Measure, float] = {}
-        for measure in self.measures:
-            values = [value for value in self._aggregates[measure].values() if value is not None]
-            if measure.better != "neither" and len(self.evaluations) > 1 and values:
-                found[measure] = max(values) if measure.better == "higher" else min(values)
-        return found
 
     @cached_property
     def _aggregates(self) -> dict[Measure, dict[str, float | None]]:

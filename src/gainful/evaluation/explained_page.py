@@ -23,7 +23,7 @@ from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, 
 from gainful.measures.names_trec_eval import Translation
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Line, Plot, Role
-from gainful.pages.page import Cell, Column, Conventions, Detail, Table
+from gainful.pages.page import Cell, Column, Detail, Table
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -182,7 +182,9 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
         parts += (text for one in explanation.lists for text in _conclusion(explanation, one, places))
     data = [_explanation_data(each) for each in explanations]
     header = {"changes" if any(each.change for each in explanations) else "explanations": data}
-    return Page("explain", tuple(parts), _signatures(explanations), header)
+    lists = [(each.signature, one) for each in explanations for one in each.lists if each.signature is not None]
+    signatures = dict.fromkeys(replace(signature, policy=one.policy) for signature, one in lists)
+    return Page("explain", tuple(parts), tuple(signature.note() for signature in signatures), header)
 
 
 def _changed_parts(explanation: Explanation, places: int) -> Iterator[Table | str]:
@@ -239,16 +241,6 @@ def _changed_columns(explanation: Explanation, places: int) -> Iterator[_ByRank]
     if len(terms) == 2:
         yield _numbers_by_rank("difference", np.nan_to_num(terms[1]) - np.nan_to_num(terms[0]), depth, places)
     yield from (_numbers_by_rank(name, values, depth, places) for name, values in shared.items() if "ideal" in name)
-
-
-def _signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
-    found = dict.fromkeys(
-        replace(explanation.signature, policy=one.policy)
-        for explanation in explanations
-        for one in explanation.lists
-        if explanation.signature is not None
-    )
-    return tuple(signature.note() for signature in found)
 
 
 def running_plots(explanations: Iterable[Explanation], places: int = 4) -> Iterator[Plot]:

@@ -98,7 +98,19 @@ class ScoredRun(Framed):
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
-        self._refuse()
+        extra, turns, unanswered = (
+            [text_of_id(identifier) for identifier in identifiers]
+            for identifiers in (self.facts.extra_ids, self.facts.extra_turns, self.facts.unanswered_turns)
+        )
+        if self.policy.extra == "error":
+            self._forbid("extra", extra, self.unit, after=" without judgments")
+            self._forbid("extra", turns, "query", after=" without judgments")
+        if self.policy.missing == "error":
+            self._forbid("missing", self.missing, self.unit, after=f" {self.unanswered}")
+            self._forbid("missing", unanswered, "query", after=" judged but not answered")
+        if self.policy.undefined == "error":
+            for measure in self.measures:
+                self._forbid("undefined", self.undefined(measure), self.unit, f"{measure} is undefined for ")
 
     def __repr__(self) -> str:
         means = ", ".join(
@@ -193,6 +205,8 @@ class ScoredRun(Framed):
 
     def signature(self, measure: str | Measure | None = None) -> Signature:
         """Return the signature: one line with all conventions behind these numbers."""
+        from hashlib import sha256
+
         return Signature(
             None if measure is None else self._measure(measure),
             self.policy,
@@ -202,7 +216,7 @@ class ScoredRun(Framed):
             excluded=self.facts.exclusions or None,
             weights=None if self.about is None else self.about.weights,
             of_queries=self.of_queries,
-            chosen=None if self.of_queries is None else _digest(self.query_ids),
+            chosen=None if self.of_queries is None else sha256(b"\n".join(sorted(self.query_ids))).hexdigest()[:8],
             items=None if self.lists is None else self.lists.catalogue,
             training=None if self.lists is None else self.lists.training,
             intents=self.facts.intents or None,
@@ -226,7 +240,10 @@ class ScoredRun(Framed):
             query_ids=tuple(self.query_ids[place] for place in places),
             raw=self.raw[:, places],
             ties=None if self.ties is None else lambda: None if self.tied is None else self.tied[:, :, places],
-            besides=_each_part(self.besides, lambda values: values[places]),
+            besides={
+                kind: {of: {name: each[places] for name, each in parts.items()} for of, parts in measures.items()}
+                for kind, measures in self.besides.items()
+            },
             answered=self.answered[places],
             lists=None if self.lists is None else self.lists.at(places),
         )
@@ -322,21 +339,6 @@ class ScoredRun(Framed):
         """Return the values of other raw scores under the policy."""
         return settled(raw, self.answered, measure, self.policy.missing, self.policy.undefined)
 
-    def _refuse(self) -> None:
-        extra, turns, unanswered = (
-            [text_of_id(identifier) for identifier in identifiers]
-            for identifiers in (self.facts.extra_ids, self.facts.extra_turns, self.facts.unanswered_turns)
-        )
-        if self.policy.extra == "error":
-            self._forbid("extra", extra, self.unit, after=" without judgments")
-            self._forbid("extra", turns, "query", after=" without judgments")
-        if self.policy.missing == "error":
-            self._forbid("missing", self.missing, self.unit, after=f" {self.unanswered}")
-            self._forbid("missing", unanswered, "query", after=" judged but not answered")
-        if self.policy.undefined == "error":
-            for measure in self.measures:
-                self._forbid("undefined", self.undefined(measure), self.unit, f"{measure} is undefined for ")
-
     def _forbid(self, choice: str, queries: Sequence[str], unit: str, before: str = "", after: str = "") -> None:
         if queries:
             shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
@@ -425,22 +427,6 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
         lists=None,
         factors=factors_together([(len(each.query_ids), each.factors) for each in (one, other)], order),
     )
-
-
-def _each_part(
-    besides: Mapping[str, Mapping[str, Parts]], change: Callable[[Floats], Floats]
-) -> dict[str, dict[str, Parts]]:
-    """Change the values of every part."""
-    return {
-        kind: {of: {name: change(each) for name, each in parts.items()} for of, parts in measures.items()}
-        for kind, measures in besides.items()
-    }
-
-
-def _digest(query_ids: Sequence[bytes]) -> str:
-    from hashlib import sha256
-
-    return sha256(b"\n".join(sorted(query_ids))).hexdigest()[:8]
 
 
 def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:

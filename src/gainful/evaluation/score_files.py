@@ -294,7 +294,10 @@ def _read_table(text: str, name: str, rows: str | None, measure: str | None, kno
     if rows_are == "queries":
         scores = {column: {row: scores[row][column] for row in scores} for column in columns}
     label = "" if corner.casefold() in _ROWS else corner
-    return FileScores(measure or label or _stem(name), scores, name, not has_names, reading)
+    stem = PurePath(name).name  # without extensions, the name of an unnamed measure
+    for ending in (*COMPRESSED_ENDINGS, ".csv", ".tsv", ".txt"):
+        stem = stem.removesuffix(ending)
+    return FileScores(measure or label or stem, scores, name, not has_names, reading)
 
 
 def _check_width(lines: Iterable[tuple[int, list[str]]], width: int, name: str) -> None:
@@ -360,11 +363,3 @@ def _score(cell: str, where: str, place: int, column: str) -> float | None:
             f"{where}: expected a number in column {place} ('{printable(column)}'), found '{printable(cell)}'"
         )
     return float(cell)
-
-
-def _stem(name: str) -> str:
-    """Return the file name without extensions, which names an unnamed measure."""
-    stem = PurePath(name).name
-    for ending in (*COMPRESSED_ENDINGS, ".csv", ".tsv", ".txt"):
-        stem = stem.removesuffix(ending)
-    return stem

@@ -62,8 +62,15 @@ def read_session_lines(text: Text, how: Reading) -> SessionContent:
         return log_of_objects(
             [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)], text.name, how
         )
-    is_run = _is_run_object(first, how.columns)
-    return read_json_lines(text, how, run=True) if is_run else _records(text, how)
+    if _is_run_object(first, how.columns):
+        return read_json_lines(text, how, run=True)
+    objects = SessionObjects(how)
+
+    def read(placed: tuple[str, bytes]) -> SessionRecord:
+        where, line = placed
+        return objects.read(parse_json(line, text.name, where), where)._replace(line=line)
+
+    return good_records(json_lines(text), read, lambda placed, _: shown_line(placed[1]))
 
 
 def read_session_json(text: Text, how: Reading) -> SessionContent:
@@ -136,16 +143,6 @@ def _is_run_object(value: object, columns: Mapping[str, str]) -> bool:
     if not isinstance(value, dict) or "queries" in value or is_session_header([*value, "document"], columns):
         return False
     return "results" in value or has_header(list(value), columns, known=NAMES)
-
-
-def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    objects = SessionObjects(how)
-
-    def read(placed: tuple[str, bytes]) -> SessionRecord:
-        where, line = placed
-        return objects.read(parse_json(line, text.name, where), where)._replace(line=line)
-
-    return good_records(json_lines(text), read, lambda placed, _: shown_line(placed[1]))
 
 
 def read_session_objects(values: Iterable[object], how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
@@ -230,7 +227,12 @@ class SessionObjects:
             odd = next(i for i, item in enumerate(items) if item is None or isinstance(item, bool))
             _id(items[odd], f"{where}[{odd}]")
         if kinds == ["lists"]:
-            return _of_pairs(items, where)
+            for i, item in enumerate(items):
+                if len(item) != 2:
+                    raise InputError(f"{where}[{i}]: expected [document, score], found {described(item)}")
+            documents = [_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
+            scores = [json_number(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)]
+            return TurnRecord(where, documents=documents, scores=scores)
         return self._of_objects(items, where) if kinds == ["objects"] else TurnRecord(where, documents=items)
 
     def _of_objects(self, items: list[Mapping[str, Any]], where: str) -> TurnRecord:
@@ -268,15 +270,6 @@ def _kind(item: object) -> str:
     if isinstance(item, (dict, Mapping)):
         return "objects"
     return "lists" if _is_list(item) else "ids"
-
-
-def _of_pairs(items: list[Sequence[Any]], where: str) -> TurnRecord:
-    for i, item in enumerate(items):
-        if len(item) != 2:
-            raise InputError(f"{where}[{i}]: expected [document, score], found {described(item)}")
-    documents = [_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
-    scores = [json_number(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)]
-    return TurnRecord(where, documents=documents, scores=scores)
 
 
 def _result_numbers(values: Sequence[object], where: str, role: str) -> list[float] | None:

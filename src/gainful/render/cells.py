@@ -174,24 +174,19 @@ class FrameColumn(NamedTuple):
 
 def columns_of(page: Page, name: str | None) -> dict[str, FrameColumn]:
     """Return the columns of the table with a title, or of a page's main table."""
-    table = _chosen(list(page.titled_tables), name)
-    cells = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.columns)
-    return {column.name: FrameColumn.of(each, column) for column, each in zip(table.columns, cells, strict=True)}
-
-
-def _chosen(tables: Sequence[tuple[str, Table]], name: str | None) -> Table:
-    """Return the table with a title; by default the first one made for machines, or the first of all."""
+    tables = list(page.titled_tables)
     if not tables:
         raise UsageError("a frame needs a result with a table")
-    if name is None:
-        whole = (table for _, table in tables if all(column.for_machines for column in table.columns))
-        return next(whole, tables[0][1])
-    for title, table in tables:
-        if title == name:
-            return table
-    titles = [title for title, _ in tables]
-    listed = " | ".join(filter(None, titles)) or "one without a title"
-    raise UsageError(f"table: no table '{printable(name)}'; tables are: {listed}", nearest(name, titles))
+    # By default the first table made for machines, or the first of all.
+    whole = [table for _, table in tables if all(column.for_machines for column in table.columns)]
+    fitting = [*whole, tables[0][1]] if name is None else [table for title, table in tables if title == name]
+    if name is not None and not fitting:
+        titles = [title for title, _ in tables]
+        listed = " | ".join(filter(None, titles)) or "one without a title"
+        raise UsageError(f"table: no table '{printable(name)}'; tables are: {listed}", nearest(name, titles))
+    table = fitting[0]
+    cells = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.columns)
+    return {column.name: FrameColumn.of(each, column) for column, each in zip(table.columns, cells, strict=True)}
 
 
 def stacked(parts: Sequence[Mapping[str, FrameColumn]]) -> dict[str, FrameColumn]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
-from gainful.stats.catalogues import INTERVALS, MOST_FLIPPED, RANDOMISATION, STUDENT, PairedTest
+from gainful.stats.catalogues import INTERVALS, MOST_FLIPPED, RANDOMISATION, STUDENT
 from gainful.stats.distributions import upper_normal
 from gainful.stats.paired_tests import PairedScores, PairPlan, randomisation_p
 from gainful.stats.run_noise import RunNoise, run_noise
@@ -133,7 +133,16 @@ def assess_change(
     scores = PairedScores(means, baseline, PairPlan(alpha=2 * WARNING_LEVEL, draws=draws), weights, runs=of_runs)
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
     test = STUDENT if of_runs.variance or is_large else RANDOMISATION
-    p, limits = _by_queries(scores, test)
+    p = randomisation_p(scores)[0] if test is RANDOMISATION else test.formula(scores).p
+
+    def limits(alpha: float) -> tuple[float, float]:
+        """Return the limits of the test, or Student's if sign flips of very few queries are unbounded."""
+        if not scores.nonzero:
+            return 0.0, 0.0  # nothing changed
+        kind = INTERVALS[test.interval if test is STUDENT or scores.can_reach(alpha) else STUDENT.interval]
+        found = kind.formula(scores, alpha)
+        return found.low, found.high
+
     p_high, p_low = (p / 2, 1 - p / 2) if scores.mean > 0 else (1 - p / 2, p / 2)
     p_rose, p_fell = (p_high, p_low) if better == "higher" else (p_low, p_high)
     mean = math.fsum(scores.weighted(scores.b).tolist()) / scores.n
@@ -163,17 +172,3 @@ def least_shown(spread: float, n: float, are_flips: bool = False) -> float:
     (0.0214, 0.1375)
     """
     return max(upper_normal(LEVEL) * spread / math.sqrt(n), (LEAST_FALLEN - 0.5) / n if are_flips else 0.0)
-
-
-def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
-    """Return p of a test and its limits; if sign flips of very few queries are unbounded, Student's are used."""
-    p = randomisation_p(scores)[0] if test is RANDOMISATION else test.formula(scores).p
-
-    def limits(alpha: float) -> tuple[float, float]:
-        if not scores.nonzero:
-            return 0.0, 0.0  # nothing changed
-        kind = INTERVALS[test.interval if test is STUDENT or scores.can_reach(alpha) else STUDENT.interval]
-        found = kind.formula(scores, alpha)
-        return found.low, found.high
-
-    return p, limits

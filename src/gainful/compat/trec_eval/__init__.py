@@ -49,16 +49,15 @@ def _evaluate(options: Options, stdout: TextIO, stderr: TextIO) -> None:
         threads = default_threads()
         ahead = ReadAhead.start(options.qrels, [options.run], options.policy, threads, Progress(), lambda *_: True)
     from gainful.compat.trec_eval.trec_eval_reading import read_inputs
-    from gainful.compat.trec_eval.trec_eval_values import Scored
+    from gainful.compat.trec_eval.trec_eval_values import report
 
     inputs = read_inputs(options, ahead)
     stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)
-    scored = Scored.of(inputs, options)
-    lines = scored.output_lines(options)
-    stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
-    if scored.refused is not None:
-        stdout.flush()
-        raise scored.refused
+    lines = report(inputs, options)
+    try:
+        stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
+    finally:
+        stdout.flush()  # before the message of the error that ended the report
 
 
 _MARK = "# trec_eval by gainful, written by `gainful trec_eval --link`"

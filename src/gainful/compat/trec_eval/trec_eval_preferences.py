@@ -77,12 +77,6 @@ class Judge:
                 prefers |= prefers[:, between, None] & prefers[between]
         return np.asarray(prefers)
 
-    @property
-    def last_level(self) -> Floats:
-        """The level in the last part that contains a document."""
-        last = len(self.levels) - 1 - np.argmax(~np.isnan(self.levels[::-1]), axis=0)
-        return np.asarray(self.levels[last, np.arange(last.size)])
-
     def contradiction(self) -> str | None:
         """The conflict between parts; None if there is none."""
         if len(self.levels) == 1:
@@ -117,9 +111,11 @@ class Ranked:
         Missing nonrelevant documents are added after all others; beyond R only the first count. For single-part
         judgments trec_eval also compares them with each other.
         """
-        level = self.judge.last_level[self.order]
+        levels = self.judge.levels
+        last = len(levels) - 1 - np.argmax(~np.isnan(levels[::-1]), axis=0)  # the last part that contains a document
+        level = levels[last, np.arange(last.size)][self.order]
         is_relevant = level > 0
-        is_one_part = len(self.judge.levels) == 1
+        is_one_part = len(levels) == 1
         is_other = level <= 0 if is_one_part else level == 0
         seen = self.retrieved if scope == "both" else level.size
         relevant, others = int(is_relevant[:seen].sum()), int(is_other[:seen].sum())

@@ -20,7 +20,6 @@ from gainful.compat.trec_eval.trec_eval_options import (
     leading_whole,
 )
 from gainful.compat.trec_eval.trec_eval_reading import Inputs, refusals
-from gainful.data.graded import GradedRun
 from gainful.data.lists import gather
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.results import LEAST_FACTOR
@@ -73,27 +72,6 @@ def zscores_of(known: ZScores, measure: str, topics: list[str], values: Floats) 
 
 
 _UNJUDGED, _POOLED, _MORE = ord("-"), ord("."), ord(">")
-
-
-def grade_strings(graded: GradedRun, length: int, topics: Ints) -> list[str]:
-    """Return the grades of each topic's first documents as text.
-
-    0 to 9 are printed as such, higher grades as ``>``, unjudged documents as ``-``, and negative grades as ``.``.
-    """
-    length = max(0, min(length, int(graded.retrieved[topics].max(initial=0))))
-    characters = np.full((topics.size, length), _UNJUDGED, np.uint8)
-    grade = graded.hit_grade
-    graded_codes = np.where(grade > 9, _MORE, ord("0") + np.minimum(grade, 9))
-    known = [(graded.hit_offsets, graded.hit_rank, graded_codes)]
-    if graded.pooled is not None:
-        offsets, ranks = graded.pooled
-        known.append((offsets, ranks, np.full(ranks.size, _POOLED)))
-    for offsets, ranks, codes in known:
-        row, place = gather(offsets, topics)
-        fits = ranks[place] <= length
-        characters[row[fits], ranks[place][fits] - 1] = codes[place][fits]
-    shown = graded.retrieved[topics].tolist()
-    return [line.tobytes()[:count].decode() for line, count in zip(characters, shown, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -197,74 +175,52 @@ def _given_gains(pairs: Mapping[str, float]) -> dict[float, float]:
     return {float(name): gain for name, gain in pairs.items() if name.lstrip("+-").isdecimal()}
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A report's lines, with their values per topic and over all topics."""
+def report(inputs: Inputs, options: Options) -> Iterator[str]:
+    """Yield the lines per topic if requested, then those over all topics.
 
-    lines: list[Line]
-    run_id: str
-    topics: list[str]
-    values: dict[Line, Floats]
-    strings: dict[Line, list[str]]
-    summary: dict[Line, float]
-    refused: RefusedError | None  # the reason for missing topics and summary
+    The first topic that trec_eval cannot score ends the report: its error is raised after the lines of earlier topics.
+    """
+    zscores = None if options.zscores is None else read_zscores(options.zscores)
+    lines = report_lines(options, inputs.judged.levels.tolist())
+    end, refused = min(refusals(inputs, options), key=lambda refusal: refusal[0], default=(None, None))
+    answered = inputs.graded.answered
+    if options.is_old and not answered.any():
+        raise RefusedError(NOTHING_SHARED, "no topic is both in the judgments and in the run")
+    for line in lines:
+        if line.family.reads not in ("any", options.reads):
+            fitting = [f"-R {name}" for name, reads in FORMATS.items() if reads == line.family.reads]
+            text = f"measure '{line.of}': needs {' or '.join(fitting)}, found -R {options.format}"
+            raise RefusedError(CALCULATION, text, f"use -m {_GROUP_OF[options.reads]} for this format")
+    positions = np.arange(answered.size) if options.scores_missing_topics else np.flatnonzero(answered)
+    if end is not None:
+        positions = positions[positions < end]
+    topics = [text_of_id(inputs.graded.query_ids[i]) for i in positions.tolist()]
+    values = _values_by_line(lines, inputs, options, positions)
+    if zscores is not None:
+        values = {line: zscores_of(zscores, line.name, topics, of_line) for line, of_line in values.items()}
+    mark = "" if options.zscores is None else "Z"
 
-    @classmethod
-    def of(cls, inputs: Inputs, options: Options) -> Scored:
-        """Score every topic that trec_eval would score."""
-        zscores = None if options.zscores is None else read_zscores(options.zscores)
-        lines = report_lines(options, inputs.judged.levels.tolist())
-        # The first topic that cannot be scored ends the report.
-        end, refused = min(refusals(inputs, options), key=lambda refusal: refusal[0], default=(None, None))
-        answered = inputs.graded.answered
-        if options.is_old and not answered.any():
-            raise RefusedError(NOTHING_SHARED, "no topic is both in the judgments and in the run")
-        for line in lines:
-            if line.family.reads not in ("any", options.reads):
-                fitting = [f"-R {name}" for name, reads in FORMATS.items() if reads == line.family.reads]
-                text = f"measure '{line.of}': needs {' or '.join(fitting)}, found -R {options.format}"
-                raise RefusedError(CALCULATION, text, f"use -m {_GROUP_OF[options.reads]} for this format")
-        positions = np.arange(answered.size) if options.scores_missing_topics else np.flatnonzero(answered)
-        if end is not None:
-            positions = positions[positions < end]
-        topics = [text_of_id(inputs.graded.query_ids[i]) for i in positions.tolist()]
-        texts = [line for line in lines if line.family.takes == "length"]
-        values = _values_by_line(lines, inputs, options, positions)
-        if zscores is not None:
-            values = {line: zscores_of(zscores, line.name, topics, of_line) for line, of_line in values.items()}
-        return cls(
-            lines,
-            inputs.run_id,
-            topics,
-            values,
-            {line: _grades_as_text(line, inputs, options, positions) for line in texts},
-            {line: _summary_value(line, of_line, inputs, options) for line, of_line in values.items()},
-            refused,
-        )
+    def value_text(line: Line, value: float) -> str:
+        is_count = line.family.summary in ("sum", "topics") and not mark
+        return str(int(value)) if is_count else f"{value:6.4f}"
 
-    def output_lines(self, options: Options) -> Iterator[str]:
-        """Yield the lines per topic if requested, then those over all topics."""
-        mark = "" if options.zscores is None else "Z"
-
-        def value_text(line: Line, value: float) -> str:
-            is_count = line.family.summary in ("sum", "topics") and not mark
-            return str(int(value)) if is_count else f"{value:6.4f}"
-
-        if options.by_query:
-            columns: list[tuple[str, list[str]]] = []
-            for line in self.lines:
-                if line in self.strings:
-                    columns.append((f"{line.name:<22}", [f"'{string}'" for string in self.strings[line]]))
-                elif line.family.by_topic:
-                    texts = [value_text(line, value) for value in self.values[line].tolist()]
-                    columns.append((f"{mark}{line.name:<22}", texts))
-            for i, topic in enumerate(self.topics):
-                yield "".join([f"{start}\t{topic}\t{texts[i]}\n" for start, texts in columns])
-        for line in self.lines if options.summary and self.refused is None else ():
-            if line.of == "runid":
-                yield f"{line.name:<22}\tall\t{self.run_id}\n"
-            elif line in self.summary:
-                yield f"{mark}{line.name:<22}\tall\t{value_text(line, self.summary[line])}\n"
+    columns: list[tuple[str, list[str]]] = []
+    for line in lines if options.by_query else ():
+        if line.family.takes == "length":
+            strings = _grades_as_text(line, inputs, options, positions)
+            columns.append((f"{line.name:<22}", [f"'{string}'" for string in strings]))
+        elif line.family.by_topic:
+            columns.append((f"{mark}{line.name:<22}", [value_text(line, each) for each in values[line].tolist()]))
+    for i, topic in enumerate(topics if columns else ()):
+        yield "".join([f"{start}\t{topic}\t{texts[i]}\n" for start, texts in columns])
+    if refused is not None:
+        raise refused
+    for line in lines if options.summary else ():
+        if line.of == "runid":
+            yield f"{line.name:<22}\tall\t{inputs.run_id}\n"
+        elif line in values:
+            summary = _summary_value(line, values[line], inputs, options)
+            yield f"{mark}{line.name:<22}\tall\t{value_text(line, summary)}\n"
 
 
 #: The group of all measures for each kind of judgments.
@@ -347,12 +303,25 @@ def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:
     return 0.0
 
 
-def _grades_as_text(line: Line, inputs: Inputs, options: Options, positions: Ints) -> list[str]:
-    made_up = "" if line.given is None or options.judged_only else "-"
-    length = line.family.defaults[0] if line.given is None else leading_real(line.given)
-    strings = grade_strings(inputs.graded, int(length), positions)
-    answered = inputs.graded.answered[positions].tolist()
-    return [string if known else made_up for string, known in zip(strings, answered, strict=True)]
+def _grades_as_text(line: Line, inputs: Inputs, options: Options, topics: Ints) -> list[str]:
+    """Return the grades of each topic's first documents as text.
+
+    0 to 9 are printed as such, higher grades as ``>``, unjudged documents as ``-``, and negative grades as ``.``.
+    """
+    graded, made_up = inputs.graded, "" if line.given is None or options.judged_only else "-"
+    length = int(line.family.defaults[0] if line.given is None else leading_real(line.given))
+    length = max(0, min(length, int(graded.retrieved[topics].max(initial=0))))
+    characters = np.full((topics.size, length), _UNJUDGED, np.uint8)
+    known = [(graded.hit_offsets, graded.hit_rank, np.where(graded.hit_grade > 9, _MORE, ord("0") + graded.hit_grade))]
+    if graded.pooled is not None:
+        offsets, ranks = graded.pooled
+        known.append((offsets, ranks, np.full(ranks.size, _POOLED)))
+    for offsets, ranks, codes in known:
+        row, place = gather(offsets, topics)
+        fits = ranks[place] <= length
+        characters[row[fits], ranks[place][fits] - 1] = codes[place][fits]
+    shown = zip(characters, graded.retrieved[topics].tolist(), graded.answered[topics].tolist(), strict=True)
+    return [line.tobytes()[:count].decode() if is_answered else made_up for line, count, is_answered in shown]
 
 
 def _summary_value(line: Line, values: Floats, inputs: Inputs, options: Options) -> float:

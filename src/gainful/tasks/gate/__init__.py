@@ -356,9 +356,10 @@ _FREQUENT: dict[Any, Callable[[Any], bool]] = {
 
 
 @cache
-def _form(kind: Any) -> tuple[Any, tuple[Any, ...], dict[str, Field[Any]]]:
-    """Return the type of an annotation, its parameters, and the fields of a dataclass."""
-    return get_origin(kind) or kind, get_args(kind), {e.name: e for e in fields(kind)} if is_dataclass(kind) else {}
+def _form(kind: Any) -> tuple[Any, tuple[Any, ...], dict[str, tuple[Field[Any], Any]]]:
+    """Return the type of an annotation, its parameters, and the fields of a dataclass with their types."""
+    hints = get_type_hints(kind) if is_dataclass(kind) else {}
+    return get_origin(kind) or kind, get_args(kind), {e.name: (e, hints[e.name]) for e in fields(kind)} if hints else {}
 
 
 def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
@@ -380,17 +381,13 @@ def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
         return {name: _read(inside[1], each, (*where, name)) for name, each in value.items()}
     if not known:
         return value
-    hints = _hints(kind)
     for name in value:
         if name not in known:
             raise InputError(f"{': '.join(where)}: unknown key '{printable(name)}'", _BY_HAND)
-    for name, each in known.items():
+    for name, (each, _) in known.items():
         if name not in value and each.default is MISSING and each.default_factory is MISSING:
             raise InputError(f"{': '.join(where)}: missing key '{name}'")
-    return kind(**{name: _read(hints[name], content, (*where, name)) for name, content in value.items()})
-
-
-_hints = cache(get_type_hints)
+    return kind(**{name: _read(known[name][1], content, (*where, name)) for name, content in value.items()})
 
 
 def hashes_of(qrels: Qrels) -> dict[str, str]:

@@ -401,20 +401,20 @@ class ReportData(PageData):
         most = max(_LETTERS_PER_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
         pool = Pool.of(self.judged, self.places, self.depth)
         for depth in (self.depth, *(each for each in _DEPTHS_OF_DOCUMENTS if each < self.depth)):
-            found = documents_of(self.kept, self.places, pool, depth)
-            content: dict[str, object] = {"depth": depth, "ids": found.ids}
+            ids, at_rank, of_pool = documents_of(self.kept, self.places, pool, depth)
+            content: dict[str, object] = {"depth": depth, "ids": ids}
             note = None
             if depth < self.depth:
                 note = f"To keep the file small, documents are shown for the first {depth} of {self.depth} ranks."
                 content["note"] = note
             if self.titles is not None:
-                content["titles"] = self.titles.of(found.ids)
-            high = found.at_rank >> 8
+                content["titles"] = self.titles.of(ids)
+            high = at_rank >> 8
             arrays: dict[str, np.ndarray[Any, Any]] = {
-                "docs": (found.at_rank & 255).astype(np.uint8),
+                "docs": (at_rank & 255).astype(np.uint8),
                 "docsHigh": high.astype(np.uint8 if high.max(initial=0) < 2**8 else np.uint32),
                 "poolDocAt": pool.offsets.astype(np.uint32),
-                "poolDoc": found.of_pool.astype(np.uint32),
+                "poolDoc": of_pool.astype(np.uint32),
                 "poolDocLevel": pool.level.astype(np.uint16),
             }
             packed = pack(content, arrays)

@@ -111,7 +111,7 @@ class PageData:
     def title(self) -> str:
         short = [name_text(self.systems[place], self.systems) for place in self.order]
         names = listed(short, most=4 if max(map(len, short)) <= LONGEST_NAME else 2)
-        unit, counts = self.first.unit, set(self._sizes)
+        unit, counts = self.first.unit, {len(each.query_ids) for each in self.evaluations.values()}
         return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
 
     @cached_property
@@ -215,10 +215,6 @@ class PageData:
             "measures": [self.described_measure(measure) for measure in self.measures],
             "first": self.measures.index(self.primary),
         }
-
-    @property
-    def _sizes(self) -> list[int]:
-        return [len(each.query_ids) for each in self.evaluations.values()]
 
     def described_measure(self, measure: Measure) -> dict[str, object]:
         means = [each.aggregate(measure) for each in self.evaluations.values()]
@@ -393,20 +389,13 @@ def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
     return begin, keys % levels, counts
 
 
-class Documents(NamedTuple):
-    """The documents of each query in order of appearance, and their positions in runs and in the pool.
+def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) -> tuple[list[list[str]], Ints, Ints]:
+    """Number the documents of the ``chosen`` queries: rank by rank over the runs, then those of the pool.
 
-    ``at_rank`` (systems x queries x ranks) is 0 without a document, 1 for a document that appears for the first time,
-    and 2 + d for the d-th document before the latest new one. Most numbers are therefore small and compress well.
+    Return the IDs of each query in order of appearance, their positions in runs, and the numbers of the pool. Positions
+    (systems x queries x ranks) are 0 without a document, 1 for a document that appears for the first time, and 2 + d
+    for the d-th document before the latest new one. Most numbers are therefore small and compress well.
     """
-
-    ids: list[list[str]]
-    at_rank: Ints
-    of_pool: Ints
-
-
-def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) -> Documents:
-    """Number the documents of the ``chosen`` queries: rank by rank over the runs, then those of the pool."""
     size, spans, cells = chosen.size, [], []
     for system, run in enumerate(kept):
         offsets = np.concatenate(([0], np.cumsum(run.lengths)))
@@ -438,7 +427,7 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
     at_rank = np.zeros((len(kept), size, depth), np.int64)
     code = np.where(appears, 1, 2 + count - place)
     at_rank[system[in_lists], query[in_lists], rank[in_lists]] = code[in_lists]
-    return Documents(listed, at_rank, place[~in_lists] - 1)
+    return listed, at_rank, place[~in_lists] - 1
 
 
 _ID_TIERS = 2  # of document column names that always denote IDs

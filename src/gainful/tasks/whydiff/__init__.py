@@ -456,7 +456,12 @@ class Findings(Showable):
             f"conventions give {count_of(self.different, 'different result')}.",
             self._table(),
         ]
-        undecided = self._undecided()
+        undecided: dict[str, list[str]] = {}  # values that the data do not distinguish, by dimension
+        ways = [each.ways[0] for each in self.figures]
+        for dimension in self.dimensions:
+            sets = {frozenset({way.settings[dimension.name], *way.alike.get(dimension.name, ())}) for way in ways}
+            if len(sets) == 1 and len(alike_values := sets.pop()) > 1:
+                undecided[dimension.name] = [value for value in dimension.values if value in alike_values]
         if undecided:
             counts = {dimension.name: len(dimension.values) for dimension in self.dimensions}
             alike = [name for name, values in undecided.items() if len(values) == counts[name]]
@@ -493,15 +498,6 @@ class Findings(Showable):
                 more = count_of(each.found - len(each.ways), "more way")
                 notes.append(f"{each.figure.name}: {more} to obtain {each.figure.text}")
         return Table.of(columns, rows, notes=tuple(notes))
-
-    def _undecided(self) -> dict[str, list[str]]:
-        ways = [each.ways[0] for each in self.figures]
-        found = {}
-        for dimension in self.dimensions:
-            sets = {frozenset({way.settings[dimension.name], *way.alike.get(dimension.name, ())}) for way in ways}
-            if len(sets) == 1 and len(values := sets.pop()) > 1:
-                found[dimension.name] = [value for value in dimension.values if value in values]
-        return found
 
     @property
     def reproduced(self) -> bool:
