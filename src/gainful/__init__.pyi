@@ -43,6 +43,7 @@ from gainful.tasks.compare.beyond_p import (
     compare_sequentially as compare_sequentially,
 )
 from gainful.tasks.compare.factors import compare_factors as compare_factors
+from gainful.tasks.compare.frontier import compare_cost as compare_cost
 from gainful.tasks.compare.several_systems import compare_several as compare_several
 from gainful.tasks.compare.two_systems import compare_two as compare_two
 from gainful.tasks.compare.unpaired_systems import compare_unpaired as compare_unpaired

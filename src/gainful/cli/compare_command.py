@@ -99,6 +99,6 @@ def command(
     with output.waiting("flipping signs", in_bytes=False):
         result = gainful.compare(found, threads=scores.threads, **asked)
     page = result.page(**shown(result.page, show, ShowOptions))
-    output.show(page, found.notices, detail=detail)
+    output.show(page, result.notices, detail=detail)
     if output.figure is not None and len(found.measures) > 1:
         output.notify([f"the figure shows {found.measures[0]}, the first measure; use -m to choose another"])

@@ -33,7 +33,7 @@ _GROUPS: Mapping[str, str] = {
         --average --cost-query --cost-document""",
     "Statistics": """--baseline --test --margin --procedure --alpha --pairs |
         --bounds --chance --loss --loss-ranks --correction --interval --family --draws --seed --confidence
-        --groups --factors --sequential --arrival --set-size --fuzziness --swaps --persistence --repetitions
+        --groups --factors --cost --sequential --arrival --set-size --fuzziness --swaps --persistence --repetitions
         --best --worst-share""",
     "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open
         --only --marks | --sort --caption --label

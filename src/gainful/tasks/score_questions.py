@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
     from gainful.data.run import RunLike
     from gainful.evaluation.evaluate import MeasuresLike
+    from gainful.evaluation.score_matrix import ScoreMatrix
     from gainful.evaluation.scores import ScoresLike
     from gainful.policy import PolicyLike
 
@@ -311,7 +312,19 @@ class SequenceOptions(_Pairs):
 
 
 @dataclass(frozen=True)
-class CompareOptions(SequenceOptions, FactorOptions, PairOptions, SystemsOptions):
+class CostOptions(_Drawn):
+    """Options of :func:`gainful.compare_cost`."""
+
+    scores: ScoresLike
+    _: KW_ONLY
+    cost: ScoreMatrix | Mapping[str, Mapping[str, float]] | str | None = setting(
+        None, "Compare gain with cost: a table of seconds, money or the like; per query and system.", kind="file"
+    )
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class CompareOptions(SequenceOptions, CostOptions, FactorOptions, PairOptions, SystemsOptions):
     """Options of all comparisons, and of reading judgments and runs."""
 
     scores: ScoresLike | QrelsLike  # type: ignore[assignment] # the only kind that takes judgments

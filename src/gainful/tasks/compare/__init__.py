@@ -82,6 +82,7 @@ def compare(asked: CompareOptions) -> Comparison:
       :func:`gainful.compare_several`;
     - sessions that belong to one system each: :func:`gainful.compare_unpaired`;
     - ``factors`` of systems: :func:`gainful.compare_factors`;
+    - the ``cost`` of systems per query: :func:`gainful.compare_cost`;
     - ``test="bayes"``: :func:`gainful.compare_beliefs`;
     - ``sequential=True``: :func:`gainful.compare_sequentially`.
 
@@ -120,6 +121,7 @@ _COMPARISONS = {
     "unpaired sessions": ("unpaired_systems", "compare_unpaired", ""),
     "factors": ("factors", "compare_factors", ""),
     "test bayes": ("beyond_p", "compare_beliefs", "test"),
+    "a frontier of cost": ("frontier", "compare_cost", ""),
     "a sequential comparison": ("beyond_p", "compare_sequentially", "sequential"),
 }
 
@@ -127,6 +129,8 @@ _COMPARISONS = {
 def _kind_of(scores: Scores, asked: CompareOptions) -> str:
     if scores.sessions and _is_unpaired(next(iter(scores.sessions.values())), asked.test):
         return "unpaired sessions"
+    if asked.cost is not None:
+        return "a frontier of cost"
     if asked.sequential:
         return "a sequential comparison"
     if asked.test == BAYES.name:
