@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Policy, Queries, compare, evaluate, report
+from gainful import Policy, Queries, compare, diff_runs, evaluate, report
 
 Show = Callable[..., Any]
 
@@ -530,6 +530,44 @@ def test_recall_holes_and_significance(opened: Any) -> None:
     assert chosen.evaluate("cell => getComputedStyle(cell).backgroundColor") == "rgba(0, 0, 0, 0)"
 
 
+def test_changes_are_those_of_diff(opened: Any, show: Show) -> None:
+    qrels, runs = collection()
+    new = {name: runs[name] for name in ("strong", "good")}
+    section = see(opened, "changes")
+    for k in (5, 10):
+        section.get_by_role("combobox", name="Ranks").select_option(str(k))
+        found = diff_runs({"weak": runs["weak"]}, new, k=[k])
+        for run in found.runs:
+            section.get_by_role("combobox", name="System").select_option(label=run.name)
+            churn, row = run.first, section.locator("table").first.locator("tbody tr", has_text=run.name)
+            sentence = f"{run.name} changes {run.mean(churn.share):.1%} of the top {k} (mean over 30 queries); "
+            assert sentence in found.text().replace("\n", " ") and sentence in section.inner_text()
+            means = [f"{run.mean(each):.1f}" for each in (churn.came, churn.went, churn.moved)]
+            alike = [sum(churn.changes == 0), sum((churn.moved > 0) & (churn.moved == churn.changes))]
+            assert row.inner_text().split("\t")[1:] == [f"{run.mean(churn.share):.1%}", *means, *map(str, alike)]
+            first = max(range(30), key=lambda q: (churn.share[q], churn.moved[q], -q))
+            values = [str(each[first]) for each in (churn.came, churn.went, churn.moved)]
+            about = [QUERIES[first], ABOUT[QUERIES[first]]["text"], f"{churn.share[first]:.1%}", *values]
+            assert section.locator("table").nth(1).locator("tbody tr").first.inner_text().split("\t") == about
+    opened.set(system=2, other=1)
+    section.locator("table").nth(1).get_by_role("button").first.click()
+    opened.page.wait_for_function("() => document.activeElement.id === 'query-title'")
+    assert {name: opened.state()[name] for name in ("system", "other", "query")} == {
+        "system": 1,
+        "other": 0,
+        "query": QUERIES[first],
+    }
+    # Only queries that both answer count, with their weights; a shorter list misses what left the longer one.
+    lists = {"old": {"a": ["1", "2", "3"], "b": ["1", "2"], "c": ["1"]}, "new": {"a": ["1", "2"], "b": ["2", "1"]}}
+    about = {"a": {"weight": 3}, "b": {"weight": 1}, "c": {"weight": 1}}
+    qrels = {query: {"1": 1} for query in about}
+    section = see(show(qrels, lists, "nDCG@5", baseline="old", queries=Queries(about, weights="weight")), "changes")
+    counts = "(weighted mean over 2 queries); 0 queries did not change, 1 only in order."
+    expected = f"new changes 25.0% of the top 5 {counts} 1 query is not answered by both and not counted."
+    assert expected in section.inner_text()  # (3 * 1/3 + 1 * 0) / 4
+    assert show(qrels, lists, "nDCG@5").page.locator("#changes").count() == 0
+
+
 def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], file: Path) -> None:
     """axe-core finds nothing, light and dark, wide and on a phone, where the page does not scroll sideways."""
     found = find_spec("axe_playwright_python")
@@ -547,17 +585,7 @@ def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], fi
             opened.page.emulate_media(color_scheme=scheme)
             opened.page.set_viewport_size({"width": width, "height": 900})
             opened.go(file, "q=q00")
-        for section in (
-            "leaderboard",
-            "curves",
-            "loss",
-            "sensitivity",
-            "queries",
-            "query",
-            "recall",
-            "holes",
-            "significance",
-        ):
+        for section in opened.page.locator(".views > section").evaluate_all("all => all.map(each => each.id)"):
             see(opened, section)
         assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.page.evaluate(script)
@@ -744,7 +772,7 @@ def test_unusual_collections(show: Show, case: tuple[Any, Any]) -> None:
     qrels, runs = case
     opened = show(qrels, runs, "nDCG@10")
     opened.set(query="q1")
-    for section in ("leaderboard", "curves", "loss", "sensitivity", "queries", "query", "recall", "holes"):
+    for section in ("leaderboard", "curves", "loss", "sensitivity", "queries", "query", "changes", "recall", "holes"):
         if opened.page.locator(f"#{section}").count():
             see(opened, section)
     for measure in ("CG", "nCG", "DCG"):

@@ -308,7 +308,7 @@ def test_what_the_page_knows_of_measures_beside_their_means():
 def test_bounds_and_losses_are_those_of_evaluate():
     qrels, runs = random_collection()
     measures = ["nDCG@5", "AP", "NDPM", "nDCG(unjudged=condensed)@5"]  # the last two have no exact bounds
-    about = {query: {"weight": i + 1} for i, query in enumerate(list(qrels)[2:])}
+    about = gainful.Queries({query: {"visits": i} for i, query in enumerate(qrels)}, weights="visits")
     numbers, _ = blocks(gainful.report(qrels, runs, measures, queries=about).html)
     found = gainful.evaluate(qrels, runs, measures[:2], queries=about, bounds=True, loss=True)
     assert [sorted({"bounds", "loss"} & each.keys()) for each in numbers.measures] == [["bounds", "loss"]] * 2 + [

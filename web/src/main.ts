@@ -6,6 +6,7 @@ import { Live } from "./measures.ts";
 import { type BasePage, overText, type Page, type View, unansweredText, worthText } from "./page.ts";
 import { SessionLive } from "./session_measures.ts";
 import { haveSameControls, type Patch, type State, Store } from "./state.ts";
+import { changes } from "./views/changes.ts";
 import { controls } from "./views/controls.ts";
 import { curves, sideways } from "./views/curves.ts";
 import { holes } from "./views/holes.ts";
@@ -63,6 +64,7 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
       hasOther && sensitivityMap(page),
       queries(page),
       query(page),
+      changes(page),
       recall(page),
       holes(page),
       hasOther && significance(page),

@@ -81,6 +81,12 @@ export function liveName(page: BasePage): string {
   return evaluated(page)?.name ?? `${now}${isOther ? " as set" : ""}`;
 }
 
+/** Shows a query in its view, which gets the focus. */
+export function openQuery(page: Page, query: number, pair: Patch = {}): void {
+  page.set({ ...pair, query: page.report.queries[query]! });
+  requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById("query-title")?.focus()));
+}
+
 /** Whether there are two systems to compare. */
 export const hasPair = (page: BasePage): boolean => page.report.systems.length > 1;
 

@@ -1,7 +1,7 @@
 // Unjudged documents: the judged share of the top ranks, and the unjudged documents in one or both lists.
 import type { Documents } from "../decode.ts";
 import { button, type Child, choices, count, fill, fixed, h, numeric, say, share, short, shown, tableBox } from "../dom.ts";
-import { hasPair, type Page, section, system, type View } from "../page.ts";
+import { hasPair, openQuery, type Page, section, system, type View } from "../page.ts";
 
 const FIRST = 10;
 const MORE = 40;
@@ -128,7 +128,7 @@ export function holes(page: Page): View | null {
     );
     list.hidden = !found.length;
     const cells = ({ query, document, ranks }: Hole): Child[] => [
-      button(shown(report.queries[query]!), () => page.set({ query: report.queries[query]! }), { class: "link" }),
+      button(shown(report.queries[query]!), () => openQuery(page, query), { class: "link" }),
       h("bdi", { title: shown(document) }, short(documents.titles?.[document] ?? document, 70)),
       ...ranks.slice(0, pair.length).map((rank) => rank || "–"),
     ];

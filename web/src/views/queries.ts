@@ -19,7 +19,7 @@ import {
   tableBox,
 } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
-import { hasPair, liveName, type Page, section, type View, weighted } from "../page.ts";
+import { hasPair, liveName, openQuery, type Page, section, type View, weighted } from "../page.ts";
 
 const FIRST = 15;
 const HINT = "Point at a query to see its scores; click to open it.";
@@ -75,11 +75,7 @@ export function queries(page: Page): View {
   /** The difference between two systems; the score of a single one. */
   const difference = (q: number): number =>
     score(page.state.system, q) - (isPair ? score(page.state.other, q) : 0);
-  const open = (q: number): void => {
-    if (q < 0) return;
-    page.set({ query: report.queries[q]! });
-    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById("query-title")?.focus()));
-  };
+  const open = (q: number): void => void (q >= 0 && openQuery(page, q));
 
   // Filters.
   const find = h("input", {
