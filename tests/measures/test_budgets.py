@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gainful import InputError, UsageError, compare, evaluate, explain, gain_curves, parse
+from gainful import InputError, UsageError, compare, evaluate, explain, gain_curves, judge_next, parse
 from gainful.data.qrels import Qrels
 from gainful.measures.measure_families import ALL_MEASURES
 
@@ -127,6 +127,10 @@ def test_together_with_others() -> None:
     assert together.beside("bounds", "nDCG@10") and not together.beside("bounds", "nDCG@400t")
     both = evaluate(QRELS, {"one": RUN, "two": {"q1": ["a"], "q2": ["a"]}}, "nDCG@400t", items=TOKENS)
     assert "nDCG@400t" in str(compare(both))
+    with pytest.raises(UsageError, match="nDCG@400t: judge_next cannot use"):
+        judge_next(both)
+    with pytest.raises(UsageError, match="nDCG@400t: no bounds under a budget"):
+        compare(both, bounds=True)
 
 
 def test_readers_and_tables() -> None:

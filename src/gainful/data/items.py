@@ -11,7 +11,7 @@ import numpy as np
 from gainful.data.exclusion import ExclusionLike, read_pairs
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import NAMES, Names, folded, is_called
+from gainful.io.columns import NAMES, Names, folded
 from gainful.io.records import is_empty_cell, name_of_table, number_of_cell, rows_by_id
 from gainful.io.sources import Source
 from gainful.kernel import core
@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 ItemsLike: TypeAlias = "Source | Mapping[Any, Any] | Iterable[Any] | Frame"
 
 _NAMES: Names = {"document": (*NAMES["document"], "id")}
-#: Names of columns of lengths, by the unit of a budget.
-_LENGTHS: Names = {
-    "t": ("tokens token_count num_tokens n_tokens",),
-    "c": ("characters chars character_count char_count num_chars n_chars",),
-    "w": ("words word_count num_words n_words",),
-    "s": ("seconds duration",),
-}
+#: Words in names of columns of lengths, by the unit of a budget: t finds tokens and n_tokens.
+_LENGTHS = {"t": "token", "c": "char", "w": "word", "s": "second"}
 #: Columns that identify items instead of describing shared attributes.
 _TEXTS = ("title", "name", "text", "description", "url")
 #: Possible cells of a column that flags the attribute in its name with 1.
@@ -138,8 +133,8 @@ class Items:
         """Return the items' lengths in the column that a unit names, NaN if unknown."""
         if unit in self._lengths:
             return self._lengths[unit]
-        known, words = self._columns, _LENGTHS.get(unit, ())
-        names = [unit] if unit in known else [name for name in known if is_called(name, words)]
+        known, word = self._columns, _LENGTHS.get(unit)
+        names = [unit] if unit in known else [name for name in known if word and word in folded(name)]
         if len(names) != 1:
             expected = f"expected one column of lengths in '{unit}', found {', '.join(names or known) or 'none'}"
             raise UsageError(f"{self.name}: {expected}", "a budget can name its column, as in nDCG@4000n_tokens")

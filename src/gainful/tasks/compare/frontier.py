@@ -96,12 +96,13 @@ def compare_cost(asked: CostOptions) -> CostComparison:
     both = zip(gains.systems, gains.means.tolist(), costs.means.tolist(), strict=True)
     means = {name: (g, c) for name, g, c in sorted(both, key=lambda each: each[2])}
 
-    def surely(one: str, other: str) -> bool:
+    def is_ahead(one: str, other: str) -> bool:
+        (gain, spent), (least, most) = means[one], means[other]
+        return gain >= least and spent <= most and means[one] != means[other]
+
+    def is_surely_ahead(one: str, other: str) -> bool:
         return one != other and gains.pair(one, other).tested == costs.pair(one, other).tested == "better"
 
-    def leads(one: tuple[float, float], other: tuple[float, float]) -> bool:
-        return one[0] >= other[0] and one[1] <= other[1] and one != other
-
-    frontier = tuple(name for name in means if not any(leads(each, means[name]) for each in means.values()))
-    dominators = {name: tuple(each for each in means if surely(each, name)) for name in means}
+    frontier = tuple(name for name in means if not any(is_ahead(each, name) for each in means))
+    dominators = {name: tuple(each for each in means if is_surely_ahead(each, name)) for name in means}
     return CostComparison(scores, tested, asked.alpha, means, frontier, dominators)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.evaluation.scores import ScoreReport, Scores
 from gainful.evaluation.unjudged import Unjudged
 from gainful.frozen import dataclass
@@ -124,6 +124,8 @@ def judge_next(asked: JudgeNextOptions) -> JudgeNext:
     found = Unjudged.of_scores(scores, systems, asked.threads, "judge-next")
     matrix = next(iter(scores.matrices.values()))
     measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
+    if "documents" in measure.needed():
+        raise UsageError(f"{measure}: judge_next cannot use measures that need tables of documents")
     position = {query: i for i, query in enumerate(found.runs[0].query_ids)}
     weights = np.zeros(len(position))
     weights[[position[bytes_of_id(query)] for query in matrix.queries]] = (
