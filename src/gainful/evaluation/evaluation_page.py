@@ -63,7 +63,28 @@ class Report(Showable):
         self.places = places
         self.baseline = baseline
         self.by = by
-        _check(self)
+        if not self.evaluations:
+            raise UsageError("report: no evaluations")
+        names = [evaluation.run for evaluation in self.evaluations]
+        if len(set(names)) < len(names):
+            again = next(name for name in names if names.count(name) > 1)
+            raise UsageError(
+                f"report: duplicate run '{printable(again)}'",
+                "a dict gives names: Report({'mine': one, 'theirs': other})",
+            )
+        first, *others = self.evaluations
+        for other in others:
+            if other.measures != first.measures:
+                one, two = (f"{', '.join(map(str, e.measures))} for '{printable(e.run)}'" for e in (first, other))
+                raise UsageError(f"report: runs have different measures: {one}, and {two}")
+            if other.judged_by != first.judged_by:
+                raise UsageError("report: runs have different judged_by: ")
+            # Systems may have different sessions, which belong to users.
+            if first.unit == "query" and other.query_ids != first.query_ids:
+                one, two = (f"{units(len(e.query_ids), 'query')} for '{printable(e.run)}'" for e in (first, other))
+                raise UsageError(f"report: runs have different judged queries: {one}, and other {two}")
+        if self.baseline is not None and self.baseline not in names:
+            raise no_such_run(self.baseline, names, "baseline")
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -258,30 +279,6 @@ def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
     for run, evaluation in evaluations:
         runs.setdefault(evaluation.signature(), []).append(printable(run, _WIDEST))
     return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
-
-
-def _check(report: Report) -> None:
-    if not report.evaluations:
-        raise UsageError("report: no evaluations")
-    names = [evaluation.run for evaluation in report.evaluations]
-    if len(set(names)) < len(names):
-        again = next(name for name in names if names.count(name) > 1)
-        raise UsageError(
-            f"report: duplicate run '{printable(again)}'", "a dict gives names: Report({'mine': one, 'theirs': other})"
-        )
-    first, *others = report.evaluations
-    for other in others:
-        if other.measures != first.measures:
-            one, two = (f"{', '.join(map(str, e.measures))} for '{printable(e.run)}'" for e in (first, other))
-            raise UsageError(f"report: runs have different measures: {one}, and {two}")
-        if other.judged_by != first.judged_by:
-            raise UsageError("report: runs have different judged_by: ")
-        # Systems may have different sessions, which belong to users.
-        if first.unit == "query" and other.query_ids != first.query_ids:
-            one, two = (f"{units(len(e.query_ids), 'query')} for '{printable(e.run)}'" for e in (first, other))
-            raise UsageError(f"report: runs have different judged queries: {one}, and other {two}")
-    if report.baseline is not None and report.baseline not in names:
-        raise no_such_run(report.baseline, names, "baseline")
 
 
 def _only(kind: str, parts: dict[str, Any]) -> Any:

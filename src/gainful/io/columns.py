@@ -186,10 +186,6 @@ def concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, s
     }
 
 
-def _no_values(column: int) -> Iterable[object]:
-    return ()
-
-
 def find_roles(
     names: Sequence[str],
     given: Mapping[str, str],
@@ -197,7 +193,7 @@ def find_roles(
     run: bool,
     where: str,
     pairs_only: bool = False,
-    values: Callable[[int], Iterable[object]] = _no_values,
+    values: Callable[[int], Iterable[object]] = lambda _: (),
 ) -> dict[str, int]:
     """Return the column of each role. If a required role has no column, the error proposes candidates based on their
     ``values``. ``pairs_only`` considers only queries and documents.
@@ -410,9 +406,9 @@ def find_session_roles(
     names: Sequence[str],
     given: Mapping[str, str],
     where: str,
-    values: Callable[[int], Iterable[object]] = _no_values,
+    values: Callable[[int], Iterable[object]],
     *,
-    by_gap: bool = False,
+    by_gap: bool,
 ) -> dict[str, int]:
     """Return the column of each role. Tables with query numbers need a rank or a score, because rows may be unordered.
 

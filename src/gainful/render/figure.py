@@ -150,25 +150,21 @@ def draw(page: Page, size: style.Size | None = None) -> Figure:
     looks = Looks.of((name for chart in charts for name in chart.systems), page.systems)
     with style.settings():
         sheet = _Sheet(charts, looks)
-        if size == "slide":
-            return _slide(charts, looks, signatures, sheet.needed)
-        usual = 2 if len(charts) > 1 or sheet.needed > style.WIDTHS[1] else 1
-        return sheet.drawn(style.WIDTHS[size or usual], signatures)
-
-
-def _slide(charts: Sequence[Chart], looks: Looks, signatures: Sequence[str], needed: float) -> Figure:
-    """Draw the charts as large as a slide allows, with flatter axes if needed."""
-    for width in (each for each in _SLIDE_WIDTHS if each >= needed):
-        best = None
-        for aspect in _ASPECTS:
-            figure = _Sheet(charts, looks, aspect=aspect).drawn(width, signatures, width * 9 / 16)
-            if figure.get_size_inches()[1] > width * 9 / 16:
-                break
-            best = figure
-        if best is not None:
-            return best
-    name = for_asker("--figure-size", "size")
-    raise UsageError(f"{name}: {len(charts)} charts do not fit on a slide", "draw several figures")
+        if size != "slide":
+            usual = 2 if len(charts) > 1 or sheet.needed > style.WIDTHS[1] else 1
+            return sheet.drawn(style.WIDTHS[size or usual], signatures)
+        # As large as a slide allows, with flatter axes if needed.
+        for width in (each for each in _SLIDE_WIDTHS if each >= sheet.needed):
+            best = None
+            for aspect in _ASPECTS:
+                figure = _Sheet(charts, looks, aspect=aspect).drawn(width, signatures, width * 9 / 16)
+                if figure.get_size_inches()[1] > width * 9 / 16:
+                    break
+                best = figure
+            if best is not None:
+                return best
+        name = for_asker("--figure-size", "size")
+        raise UsageError(f"{name}: {len(charts)} charts do not fit on a slide", "draw several figures")
 
 
 class _Sheet:

@@ -25,22 +25,8 @@ from gainful.pages.charts import (
     scales_of,
     shortened,
 )
-from gainful.render.figure_style import (
-    CAPTION,
-    COLOURS,
-    GREY,
-    INK,
-    LABEL,
-    TICK,
-    Drawing,
-    fitted,
-    height_of,
-    settle,
-    short_names,
-    shown,
-    width_of,
-    wrapped,
-)
+from gainful.render import figure_style as style
+from gainful.render.figure_style import Drawing, fitted, settle, short_names, shown, width_of
 
 #: More points than this are drawn smaller.
 _MANY = 150
@@ -76,9 +62,9 @@ class PlotDrawing(Drawing[Plot]):
             # Rules without labels are many, such as the boundaries of queries: draw them pale.
             how: dict[str, Any] = {"linestyle": (0, (4, 2)), "zorder": 1.5, "alpha": None if rule.label else 0.4}
             if rule.x is not None:
-                self.axes.axvline(rule.x, color=GREY, linewidth=0.5, **how)
+                self.axes.axvline(rule.x, color=style.GREY, linewidth=0.5, **how)
             if rule.y is not None:
-                self.axes.axhline(rule.y, color=GREY, linewidth=0.5, **how)
+                self.axes.axhline(rule.y, color=style.GREY, linewidth=0.5, **how)
         lines = self.chart.drawn_lines
         # Many opaque bands would hide everything.
         pale = min(0.15, 0.6 / max(1, sum(line.band is not None for line in lines)))
@@ -135,7 +121,7 @@ class PlotDrawing(Drawing[Plot]):
             if along <= 0.9:  # the line ends inside the chart
                 return None
             ends.append(min(max(end, 0.0), 1.0))
-        beside = spread(ends, height_of(LABEL) / height, 0.0, 1.0)
+        beside = spread(ends, style.height_of(style.LABEL) / height, 0.0, 1.0)
         if beside is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, beside, strict=True)):
             return None
         return list(zip(named, short_names(map(name_of, named)), ends, beside, strict=True))
@@ -145,16 +131,16 @@ class PlotDrawing(Drawing[Plot]):
         for line, text, end, place in labels:
             at = self.inches_from(1, place)
             if abs(end - place) > 0.02:
-                thin = {"arrowstyle": "-", "color": GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 0}
+                thin = {"arrowstyle": "-", "color": style.GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 0}
                 self.axes.annotate("", (1, end), (0.07, 0), xycoords="axes fraction", textcoords=at, arrowprops=thin)
             self.axes.plot([0.08, 0.3], [0, 0], transform=at, clip_on=False, **self.looks(line).line())
-            self.axes.text(0.35, 0, text, transform=at, va="center_baseline", fontsize=LABEL)
+            self.axes.text(0.35, 0, text, transform=at, va="center_baseline", fontsize=style.LABEL)
 
     def finish(self) -> None:
         """Label rules and points without covering points, lines or other labels."""
         from matplotlib.text import Text
 
-        labels = [(shown(rule.label), list(_along_rule(rule)), GREY) for rule in self.chart.rules if rule.label]
+        labels = [(shown(rule.label), list(_along_rule(rule)), style.GREY) for rule in self.chart.rules if rule.label]
         named = [
             (x, y, text)
             for points in self.chart.points
@@ -162,7 +148,7 @@ class PlotDrawing(Drawing[Plot]):
             if text
         ]
         names = short_names((text for _, _, text in named), _LONGEST_LABEL)
-        labels += [(name, list(_around_point(x, y)), INK) for (x, y, _), name in zip(named, names, strict=True)]
+        labels += [(name, list(_around_point(x, y)), style.INK) for (x, y, _), name in zip(named, names, strict=True)]
         if not labels:
             return
         axes, inside, taken = self.axes, self.axes.bbox.padded(1), list[Any]()
@@ -170,7 +156,12 @@ class PlotDrawing(Drawing[Plot]):
         paths = [path for line, path in drawn if line.get_linestyle() != "None"]
         points = [path.vertices for line, path in drawn if line.get_linestyle() == "None" or len(path) == 1]
         for text, places, colour in labels:
-            how: dict[str, Any] = {"textcoords": "offset points", "zorder": 7, "color": colour, "fontsize": CAPTION}
+            how: dict[str, Any] = {
+                "textcoords": "offset points",
+                "zorder": 7,
+                "color": colour,
+                "fontsize": style.CAPTION,
+            }
             for place in places:
                 label = axes.annotate(text, **place, **how)
                 label.get_window_extent()  # settles the place
@@ -187,7 +178,7 @@ class PlotDrawing(Drawing[Plot]):
                     break
                 label.remove()
             else:
-                if colour == GREY:
+                if colour == style.GREY:
                     # Without a free position, hide what is below: text across lines is unreadable.
                     how["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
                     axes.annotate(text, **places[0], **how)
@@ -209,7 +200,7 @@ def _along_rule(rule: Rule) -> Iterator[dict[str, Any]]:
 
 def _around_point(x: float, y: float) -> Iterator[dict[str, Any]]:
     """Yield places for a point's label, best first; the farther ones have a line to the point."""
-    thin = {"arrowstyle": "-", "color": GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 2}
+    thin = {"arrowstyle": "-", "color": style.GREY, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 2}
     for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
         ha, va = ("center", "left", "right")[right], ("center", "bottom", "top")[up]
         yield {"xy": (x, y), "xytext": (3 * right, 3 * up), "ha": ha, "va": va}
@@ -261,17 +252,17 @@ class IntervalDrawing(Drawing[Intervals]):
         axes.set_yticks(range(len(rows)), labels=short_names(row.name for row in rows))
         axes.tick_params(axis="y", length=0, pad=3)
         axes.spines["left"].set_visible(False)
-        above: dict[str, Any] = {"color": GREY, "fontsize": CAPTION, "va": "bottom"}
+        above: dict[str, Any] = {"color": style.GREY, "fontsize": style.CAPTION, "va": "bottom"}
         for rule in self.chart.rules:
             if rule.x is not None:
-                axes.axvline(rule.x, color=GREY, linewidth=0.5, linestyle=(0, (4, 2)), zorder=1.5)
+                axes.axvline(rule.x, color=style.GREY, linewidth=0.5, linestyle=(0, (4, 2)), zorder=1.5)
                 label, at = shown(rule.label), ("data", "axes fraction")
                 axes.annotate(label, (rule.x, 1), (0, 2), at, "offset points", ha="center", **above)
         axes.text(0.08, _ABOVE, shown(self.chart.side), transform=self.inches_from(1, 1), **above)
-        how: dict[str, Any] = {"color": COLOURS[0], "zorder": 2}
+        how: dict[str, Any] = {"color": style.COLOURS[0], "zorder": 2}
         for i, row in enumerate(rows):
             if i % 2:
-                axes.axhspan(i - 0.5, i + 0.5, color=INK, alpha=0.055, linewidth=0, zorder=0.5)
+                axes.axhspan(i - 0.5, i + 0.5, color=style.INK, alpha=0.055, linewidth=0, zorder=0.5)
             low, high = max(row.low, scale.low), min(row.high, scale.high)
             axes.plot([low, high], [i, i], linewidth=1.2, solid_capstyle="butt", **how)
             for end in filter(math.isfinite, (row.low, row.high)):
@@ -292,7 +283,7 @@ class BoxDrawing(Drawing[Boxes]):
     def draw(self) -> None:
         groups, scale = self.chart.groups, self.chart.scale()
         texts = [text for group in groups for text in (*short_names([group.name]), f"n = {group.size:,}")]
-        widest = max((width_of(text, TICK) for text in texts), default=0.0)
+        widest = max((width_of(text, style.TICK) for text in texts), default=0.0)
         self.least_width = len(groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
         self.axis_names = "", self.chart.axis.label
         settle(self.axes, "y", scale)
@@ -323,7 +314,9 @@ class BoxDrawing(Drawing[Boxes]):
         super().fit(width, height)
         groups, room = self.chart.groups, width / max(1, len(self.chart.groups)) - _GAP
         for length in range(LONGEST_NAME, 2, -1):
-            names = [wrapped(name, TICK, room) for name in short_names((group.name for group in groups), length)]
+            names = [
+                style.wrapped(name, style.TICK, room) for name in short_names((group.name for group in groups), length)
+            ]
             most = max(map(len, names), default=1)
             if most <= 2:
                 break
@@ -365,12 +358,12 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         axes.xaxis.tick_top()
         axes.spines[:].set_visible(False)
         axes.spines["top"].set_visible(True)
-        axes.text(0.05, 0.05, shown(chart.axis.label), transform=self.inches_from(1, 1), fontsize=LABEL)
+        axes.text(0.05, 0.05, shown(chart.axis.label), transform=self.inches_from(1, 1), fontsize=style.LABEL)
         for lane, bars in enumerate(lanes):
             for first, last in bars:
                 ends = chart.values[first], chart.values[last]
                 thick: dict[str, Any] = {"linewidth": 2.4, "solid_capstyle": "projecting", "zorder": 3}
-                axes.plot(ends, [_BAR * (lane + 0.9)] * 2, color=INK, **thick)
+                axes.plot(ends, [_BAR * (lane + 0.9)] * 2, color=style.INK, **thick)
         count, names = len(chart.names), short_names(chart.names)
         places = 3 if max(map(abs, chart.values)) < 1 else 2
         by_x = sorted(range(count), key=lambda i: (chart.values[i], -i if chart.is_falling else i))
@@ -379,16 +372,16 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         for side, end, ha, shift in ((left, scale.low, "right", -3), (right, scale.high, "left", 3)):
             for row, i in enumerate(side):
                 y, value = self._names_begin + _NAME * (row + 0.5), chart.values[i]
-                axes.plot([value, value, end], [0, y, y], color=INK, linewidth=0.5, zorder=1, clip_on=False)
+                axes.plot([value, value, end], [0, y, y], color=style.INK, linewidth=0.5, zorder=1, clip_on=False)
                 text = f"{names[i]} {shown(f'{value:.{places}f}')}"
                 axes.annotate(text, (end, y), (shift, 0), textcoords="offset points", ha=ha, va="center_baseline")
         if math.isfinite(chart.critical):
             # Draw the critical difference to scale, up to the end of the axis. Some procedures need larger ones.
             reach = min(scale.low + chart.critical, scale.high)
             above = (math.floor(chart.critical * 10.0**places) + 1) / 10.0**places
-            thin: dict[str, Any] = {"color": INK, "linewidth": 0.6, "markersize": 4, "markeredgewidth": 0.6}
+            thin: dict[str, Any] = {"color": style.INK, "linewidth": 0.6, "markersize": 4, "markeredgewidth": 0.6}
             axes.plot([scale.low, reach], [-_YARDSTICK] * 2, "|-", clip_on=False, **thin)
-            small: dict[str, Any] = {"fontsize": CAPTION, "va": "center_baseline", "annotation_clip": False}
+            small: dict[str, Any] = {"fontsize": style.CAPTION, "va": "center_baseline", "annotation_clip": False}
             is_long = scale.place(reach) > 0.6
             place, offset = ((scale.low, -_YARDSTICK), (0, 6)) if is_long else ((reach, -_YARDSTICK), (4, 0))
             text = f"significant: {above:.{places}f} or more"
@@ -425,8 +418,8 @@ class HeatMapDrawing(Drawing[HeatMap]):
         rows, columns = len(chart.rows), len(chart.columns)
         self.axis_names = chart.x_label, chart.y_label
         # Wide enough for the cells' texts in the usual size.
-        texts = [width_of(shown(text), TICK) for row in chart.texts for text in row]
-        names = [width_of(name, TICK) for name in short_names(chart.columns) if not texts]
+        texts = [width_of(shown(text), style.TICK) for row in chart.texts for text in row]
+        names = [width_of(name, style.TICK) for name in short_names(chart.columns) if not texts]
         self.least_width = (max([*texts, *names, 0.22]) + 0.06) * columns
         finite = [value for row in chart.values for value in row if math.isfinite(value)]
         low = min(finite, default=0.0) if chart.low is None else chart.low
@@ -463,7 +456,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
         """Rotate column names that are wider than the columns."""
         super().fit(width, height)
         each = width / max(1, len(self.chart.columns)) - 0.04
-        is_wide = any(width_of(name, TICK) > each for name in short_names(self.chart.columns))
+        is_wide = any(width_of(name, style.TICK) > each for name in short_names(self.chart.columns))
         self.axes.tick_params(axis="x", rotation=90 if is_wide else 0)
 
     def finish(self) -> None:
@@ -473,10 +466,12 @@ class HeatMapDrawing(Drawing[HeatMap]):
         box, dpi = self.axes.bbox, self.figure.dpi
         wide, tall = box.width / dpi / len(self.chart.columns) - 0.05, box.height / dpi / len(self.chart.rows)
         texts = [[shortened(shown(text), dots="…") for text in row] for row in self.chart.texts]
-        widest = max((width_of(text, TICK) for row in texts for text in row), default=0.0)
-        size = max(_SMALLEST_TYPE, min(TICK, 72 * tall / 1.25, TICK * wide / widest if widest else TICK))
+        widest = max((width_of(text, style.TICK) for row in texts for text in row), default=0.0)
+        size = max(
+            _SMALLEST_TYPE, min(style.TICK, 72 * tall / 1.25, style.TICK * wide / widest if widest else style.TICK)
+        )
         for i, row in enumerate(texts):
             for j, text in enumerate(row):
-                colour = _DARK if math.isfinite(self.chart.values[i][j]) else INK
+                colour = _DARK if math.isfinite(self.chart.values[i][j]) else style.INK
                 how: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size, "color": colour}
                 self.axes.text(j + 0.5, i + 0.52, fitted(text, size, wide, 1), **how)
