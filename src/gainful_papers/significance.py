@@ -13,7 +13,7 @@ from gainful.evaluation.score_matrix import aligned
 from gainful.notation import plural_of
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page, Showable
-from gainful.stats.anova import PairComparisons, TwoWayAnova, two_way
+from gainful.stats.anova import TwoWayAnova, two_way
 from gainful.stats.rank_tests import Friedman, conover, friedman
 from gainful.stats.stability import Leads
 from gainful.tasks.compare.compare_words import p_words, units_text
@@ -24,15 +24,15 @@ STARS = "stars: one for p < 0.05, two for p < 0.01; rank sums decide which syste
 _LEVELS, _STARS = (0.01, 0.05), ("**", "*")
 
 
-def protected(found: Friedman, comparisons: PairComparisons, alpha: float) -> Bools:
-    """Return the pairs that differ as in the papers: p of both the pair and the overall test is below ``alpha``."""
-    return np.asarray((comparisons.p < alpha) & (found.p < alpha))
+def protected(found: Friedman, p: Floats, alpha: float) -> Bools:
+    """Return the pairs that differ as in the papers: ``p`` and that of the overall test are below ``alpha``."""
+    return np.asarray((p < alpha) & (found.p < alpha))
 
 
 def leads_by_ranks(found: Friedman, alpha: float = 0.05) -> Leads:
     """Apply Conover's comparisons, uncorrected, if Friedman's test is significant, as in the papers."""
     comparisons = conover(found)
-    return Leads(protected(found, comparisons, alpha), comparisons.difference > 0)
+    return Leads(protected(found, comparisons.p, alpha), comparisons.difference > 0)
 
 
 def also_in(one: Leads, other: Leads) -> Bools:
@@ -55,7 +55,7 @@ def stars_text(found: Friedman, names: Sequence[str]) -> str:
     winners: dict[tuple[int, int], list[int]] = {}
     marked = np.zeros(comparisons.p.size, bool)
     for level, alpha in enumerate(_LEVELS):
-        for pair in np.flatnonzero(protected(found, comparisons, alpha) & ~marked).tolist():
+        for pair in np.flatnonzero(protected(found, comparisons.p, alpha) & ~marked).tolist():
             marked[pair] = True
             i, j = int(first[pair]), int(second[pair])
             winner, loser = (i, j) if comparisons.difference[pair] > 0 else (j, i)

@@ -29,7 +29,7 @@ class TestStars:
                 break
         else:
             pytest.fail("no such table among these seeds")
-        assert not protected(found, pairs, 0.05).any()
+        assert not protected(found, pairs.p, 0.05).any()
         assert stars_text(found, list("ABCDEF")) == ""
 
     def test_a_level_needs_the_overall_test_at_that_level(self) -> None:

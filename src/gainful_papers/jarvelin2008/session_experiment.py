@@ -22,6 +22,7 @@ from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, study_sessions
 from gainful.tasks.sessions.session_positions import ByPosition, Queries, SystemQueries, length_tables
 from gainful_papers.claims import Claim, Part, Section, Study, claims_tables, gains_for, settled, worth_text
+from gainful_papers.jarvelin2008.last_queries import LastAgainstBest, last_against_best
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
@@ -111,6 +112,7 @@ def study(
             "judgments must match the sessions by topic, session or query (--judged-by)",
         )
     by_query = study_sessions(judged, parts, [top_100], curves="positions", draws=0, **how)
+    bests = last_against_best(judged, parts, by_query.measure, **how)
     chosen, about_topic = _topic(parts, by_session, topic)
     notes = (*(given.notices() if given else ()), *(() if chosen else (_NO_TOPICS,)))
     queries = min(_FEW_QUERIES, _curves(by_session).queries)
@@ -135,7 +137,7 @@ def study(
                 "Number of sessions with exactly 1, 2, ... queries, and average queries per session.",
                 length_tables({**by_session.queries, **paper_systems("the paper's ")}),
             ),
-            _last_queries(by_query, longest_list),
+            _last_queries(by_query, bests, longest_list),
             _averages(by_session),
             _subsets(together, about_topic, notes),
             _individuals(each, about_topic, notes),
@@ -182,10 +184,10 @@ def _topic(
     return (most,), f"topic {printable(most)}, {among} the most sessions"
 
 
-def _last_queries(found: SessionStudy, longest_list: int) -> Section:
+def _last_queries(found: SessionStudy, bests: Mapping[str, LastAgainstBest], longest_list: int) -> Section:
     claims = [_little(name, each, "until the last query they gain little") for name, each in found.queries.items()]
-    for name, queries in found.queries.items():
-        best, says = queries.last_against_best, "nearly always the best"
+    for name, best in bests.items():
+        says = "nearly always the best"
         for how, count in (("", best.last_is_best), (" as a list", best.last_is_best_list)):
             what = f"{name}: the last query{how}"
             if best.sessions:

@@ -43,22 +43,6 @@ class Queries(NamedTuple):
     mean: float
 
 
-class LastAgainstBest(NamedTuple):
-    """The number of sessions with several queries and some gain, and of those in which no query beats the last.
-
-    Queries are compared with the discount by position (``last_is_best``) or without it (``last_is_best_list``).
-    ``without_gain`` is the number of sessions with several queries and no gain.
-    """
-
-    sessions: int
-    last_is_best: int
-    last_is_best_list: int
-    without_gain: int
-
-
-NO_SESSIONS = LastAgainstBest(0, 0, 0, 0)
-
-
 @dataclass(frozen=True, eq=False)
 class SystemQueries:
     """Values of the queries of one system's judged sessions; queries without judgments only advance the position.
@@ -72,7 +56,6 @@ class SystemQueries:
     last_queries: Queries
     earlier_queries: Queries
     missing: int = 0
-    last_against_best: LastAgainstBest = NO_SESSIONS
 
     @property
     def last(self) -> float:
@@ -111,51 +94,27 @@ class QueryValues:
 
     def __init__(self, measure: SessionGain) -> None:
         self.measure = measure
-        self._sessions = 0
         self._lengths: list[Ints] = []  # of sessions
-        ints, floats = np.zeros(0, np.int64), np.zeros(0)
-        self._columns: list[tuple[Ints, Ints, Bools, Floats, Floats]] = [(ints, ints, ints > 0, floats, floats)]
+        self._columns: list[tuple[Ints, Bools, Floats]] = [(np.zeros(0, np.int64), np.zeros(0, bool), np.zeros(0))]
 
     def add(self, block: SessionBlock) -> None:
-        """Add a block's queries: session, position, whether it is the last, value with and without the discount."""
-        seen = block.seen_by(self.measure)
-        worth = self.measure.worth(seen, self.measure.depths(seen))
-        columns = (
-            block.session + self._sessions,
-            block.position,
-            block.is_last_turn,
-            *(self.measure.by_turn(worth, each) for each in (seen.position, np.ones_like(seen.position))),
-        )
-        self._sessions += block.size
+        """Add a block's queries: position, whether it is the last, value."""
+        seen, kept = block.seen_by(self.measure), block.is_judged_turn
+        values = self.measure.by_turn(self.measure.worth(seen, self.measure.depths(seen)), seen.position)
         self._lengths.append(block.queries[block.is_judged])
-        self._columns.append(tuple(column[block.is_judged_turn] for column in columns))  # type: ignore[arg-type]
+        self._columns.append((block.position[kept], block.is_last_turn[kept], values[kept]))
 
     def found(self, sessions: int | None) -> SystemQueries:
         """Return the results; the rest of ``sessions``, if that number is known, are missing."""
         lengths = np.concatenate([np.zeros(0, np.int64), *self._lengths])
-        session, position, is_last, values, of_lists = (
-            np.concatenate(each) for each in zip(*self._columns, strict=True)
-        )
+        position, is_last, values = (np.concatenate(each) for each in zip(*self._columns, strict=True))
         counts = np.bincount(position)[1:]
         by_place = np.split(values[np.argsort(position, kind="stable")], np.cumsum(counts)[:-1])
         session_counts = np.bincount(lengths)[1:]
         missing = 0 if sessions is None else sessions - int(session_counts.sum())
         means = np.array([_mean(each) for each in by_place]) if counts.size else np.zeros(0)
         last, earlier = (Queries(int(each.size), _mean(each)) for each in (values[is_last], values[~is_last]))
-        against_best = NO_SESSIONS
-        if session.size:
-            starts = np.flatnonzero(np.diff(session, prepend=-1))
-            ends = np.append(starts[1:], session.size) - 1
-            # If judgments are by query, the last query may have none.
-            several = (ends > starts) & is_last[ends]
-            # A tie with the best counts as best.
-            (last_value, best), (last_list, best_list) = (
-                (each[ends][several], np.maximum.reduceat(each, starts)[several]) for each in (values, of_lists)
-            )
-            gains = best > 0
-            numbers = (gains, gains & (last_value >= best), gains & (last_list >= best_list), ~gains)
-            against_best = LastAgainstBest(*(int(np.count_nonzero(each)) for each in numbers))
-        return SystemQueries(session_counts, ByPosition(counts, means), last, earlier, missing, against_best)
+        return SystemQueries(session_counts, ByPosition(counts, means), last, earlier, missing)
 
 
 def _mean(values: Floats) -> float:

@@ -7,17 +7,17 @@ import random
 
 import pytest
 
+from gainful import parse
+from gainful.data.judged import Judged
 from gainful.data.sessions import sessions_from_lists
-from gainful.tasks.sessions import study_sessions
-from gainful.tasks.sessions.session_positions import NO_SESSIONS, LastAgainstBest
+from gainful_papers.jarvelin2008.last_queries import NO_SESSIONS, LastAgainstBest, last_against_best
 
 Lists = dict[str, list[list[str]]]
 
 
 def found(qrels: dict[str, dict[str, int]], lists: Lists, measure: str = "sDCG@2", **rest: str) -> LastAgainstBest:
-    topics = dict.fromkeys(lists, "t")
-    study = study_sessions(qrels, {"mine": sessions_from_lists(lists, topics)}, measure, **rest)  # type: ignore[arg-type]
-    return study.queries["mine"].last_against_best
+    sessions = sessions_from_lists(lists, dict.fromkeys(lists, "t"))
+    return last_against_best(Judged.of(qrels), {"mine": [sessions]}, parse(measure), **rest)["mine"]
 
 
 def test_discounted_by_position_and_as_lists() -> None:
