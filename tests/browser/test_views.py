@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Policy, Queries, compare, diff_runs, evaluate, report
+from gainful import Policy, Queries, abstention_curves, compare, diff_runs, evaluate, report
 
 Show = Callable[..., Any]
 
@@ -566,6 +566,45 @@ def test_changes_are_those_of_diff(opened: Any, show: Show) -> None:
     expected = f"new changes 25.0% of the top 5 {counts} 1 query is not answered by both and not counted."
     assert expected in section.inner_text()  # (3 * 1/3 + 1 * 0) / 4
     assert show(qrels, lists, "nDCG@5").page.locator("#changes").count() == 0
+
+
+def test_abstention(show: Show) -> None:
+    qrels, lists = collection()
+    runs = {
+        name: {
+            q: {d: 9 + (i * 7 + place) % 5 - rank / 99 for rank, d in enumerate(ds)}
+            for i, (q, ds) in enumerate(of.items())
+        }
+        for place, (name, of) in enumerate(lists.items())
+    }
+    for query in QUERIES[:9]:
+        qrels[query] = dict.fromkeys(qrels[query], 0)
+    opened = show(qrels, runs, "nDCG@10")
+    section = see(opened, "abstention")
+    assert section.locator("canvas").count() == 2
+    found = abstention_curves(qrels, runs, "nDCG@10").curves
+    rows = [text.split("\t")[1:] for text in section.locator("table").first.locator("tbody tr").all_inner_texts()]
+    section.get_by_text("Values by threshold").click()
+    details = section.locator("details tbody tr")
+    details.first.wait_for()
+    values = [text.split("\t")[1:] for text in details.all_inner_texts()]
+    for name, row in zip(runs, rows, strict=True):
+        curve = found[name, "nDCG@10"]
+        area, low, high = curve.area
+        assert row[:2] == [f"{area:.4f}", f"{low:.4f} to {high:.4f}"]
+        threshold, answered, false, kept = (curve.row(curve.lowest)[at] for at in (0, 1, 4, 10))
+        assert row[2:] == [f"{threshold:.4f}", f"{answered:.1%}", f"{false:.1%}", f"{kept:.4f}"]
+        for i in curve.shown:
+            threshold, answered, false, risk, kept = (curve.row(i)[at] for at in (0, 1, 4, 7, 10))
+            start = ["–" if threshold is None else f"{threshold:.4f}", f"{answered:.1%}", f"{false:.1%}"]
+            assert values.pop(0) == [*start, "–" if math.isnan(risk) else f"{risk:.1%}", f"{kept:.4f}"]
+    # With few queries, no threshold is low enough; if no answer is false, none is needed.
+    few = {query: qrels[query] for query in QUERIES[9:16]}
+    section = see(show(few, runs, "nDCG@10"), "abstention")
+    assert "not possible\t–\t–\t–" in section.locator("tbody tr").first.inner_text()
+    many = {query: qrels[query] for query in QUERIES[9:]}
+    section = see(show(many, runs, "nDCG@10"), "abstention")
+    assert "none needed\t100.0%\t0.0%" in section.locator("tbody tr").last.inner_text()
 
 
 def test_the_page_is_for_everyone(show: Show, missing: Callable[[str], None], file: Path) -> None:

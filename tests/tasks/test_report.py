@@ -327,6 +327,48 @@ def test_bounds_and_losses_are_those_of_evaluate():
     ] * 4
 
 
+def test_abstention_is_that_of_its_curves(monkeypatch):
+    qrels, lists = random_collection()
+    qrels["q11"] = dict.fromkeys(qrels["q11"], 0)  # nothing relevant
+    rng = random.Random(1)
+    top = {name: {query: rng.choice([3, 4, 5, 6]) for query in of} for name, of in lists.items()}
+    runs = {
+        name: {query: {d: top[name][query] - i / 10 for i, d in enumerate(ds)} for query, ds in of.items()}
+        for name, of in lists.items()
+    }
+    del runs["mid"]["q03"]
+    chosen = [query for query in qrels if query != "q00"]
+
+    def plain(values):
+        return [None if value is None or math.isnan(value) else value for value in values]
+
+    def check(queries, draws):
+        found = gainful.abstention_curves({query: qrels[query] for query in queries}, runs, "nDCG@5", draws=draws)
+        numbers, _ = blocks(
+            gainful.report(qrels, runs, ["Judged@5", "nDCG@5"], queries=gainful.Queries(only=queries)).html
+        )
+        assert (numbers.abstention["measure"], numbers.abstention["level"]) == ("nDCG@5", 0.1)
+        curves = [found.curves[name, "nDCG@5"] for name in runs]
+        assert numbers.abstention["area"] == [plain(curve.area.tolist()) for curve in curves]
+        assert numbers.abstention["rows"] == [[plain(curve.row(i)) for i in curve.shown] for curve in curves]
+        lowest = [None if each.lowest is None else plain(each.row(each.lowest)) for each in curves]
+        assert numbers.abstention["lowest"] == lowest
+
+    check(chosen, 1000)
+    monkeypatch.setattr("gainful.tasks.report._MOST_RESAMPLED", 35)
+    check(list(qrels), 0)
+    # Lists have no scores, and ones that are all equal decide nothing; the curves have no weights.
+    equal = {"one": {query: {"d1": 1.0} for query in qrels}}
+    weighted = gainful.Queries({query: {"visits": 1 + i} for i, query in enumerate(qrels)}, weights="visits")
+    for some, measure, about in (
+        (lists, "AP", None),
+        (equal, "AP", None),
+        (runs, "DCG@5", None),
+        (runs, "AP", weighted),
+    ):
+        assert blocks(gainful.report(qrels, some, measure, queries=about).html)[0].abstention is None
+
+
 def test_one_query_real_grades_and_nothing_relevant():
     numbers, _ = blocks(
         gainful.report({"q": {"a": 0.25, "b": 0.75, "c": -1}}, {"one": {"q": ["c", "a", "z", "b"]}}).html

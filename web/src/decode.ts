@@ -43,6 +43,17 @@ export interface RecallLevel {
   precision: (number | null)[][];
 }
 
+/** Systems that return nothing where their top score is low. Rows are of a threshold (null: none), and the share of
+ * answered queries, of false answers, of answers that are false, and the gain kept, each with its interval. */
+export interface Abstention {
+  measure: string;
+  level: number;
+  area: (number | null)[][];
+  rows: (number | null)[][][];
+  /** The row of the lowest threshold with the guarantee; null if there is none. */
+  lowest: ((number | null)[] | null)[];
+}
+
 interface Header {
   version: number;
   systems: string[];
@@ -67,6 +78,7 @@ interface Header {
   pairs?: Pairs[];
   judged?: { k: number[]; share: (number | null)[][]; tells: boolean };
   recall?: RecallLevel[];
+  abstention?: Abstention | null;
   /** On pages about sessions: their IDs by system, and the queries of the longest. */
   mode?: "sessions";
   sessions?: string[][];

@@ -6,6 +6,7 @@ import { Live } from "./measures.ts";
 import { type BasePage, overText, type Page, type View, unansweredText, worthText } from "./page.ts";
 import { SessionLive } from "./session_measures.ts";
 import { haveSameControls, type Patch, type State, Store } from "./state.ts";
+import { abstention } from "./views/abstention.ts";
 import { changes } from "./views/changes.ts";
 import { controls } from "./views/controls.ts";
 import { curves, sideways } from "./views/curves.ts";
@@ -67,6 +68,7 @@ function aboutRuns(report: Report, looks: Looks, store: () => Store): Content {
       changes(page),
       recall(page),
       holes(page),
+      abstention(page),
       hasOther && significance(page),
     ],
     update: (state) => live.update(state),

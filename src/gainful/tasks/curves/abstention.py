@@ -20,6 +20,7 @@ from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.frozen import asdict, dataclass
 from gainful.kernel.arrays import Bools, Floats
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import number_text, percent_text
 from gainful.pages.charts import Axis, Band, Line, Plot
@@ -138,7 +139,7 @@ def abstention_curves(asked: AbstentionOptions) -> AbstentionCurves:
     judged, measures = Judged.of(asked.qrels, asked.policy), parse_all(asked.measures)
     check_measures(measures, judged)
     for measure in measures:
-        if (measure.better, measure.aggregate, *measure.bounds) != ("higher", "mean", 0.0, 1.0):
+        if not can_abstain(measure):
             raise UsageError(f"{measure}: abstention needs a mean from 0 to 1 (best), such as that of nDCG@10")
     if not 0 < asked.level < 1:
         raise UsageError(f"level: expected a number between 0 and 1, found {number_text(asked.level)}")
@@ -150,14 +151,24 @@ def abstention_curves(asked: AbstentionOptions) -> AbstentionCurves:
         top[listed] = graded.score[graded.list_offsets[:-1][listed]]
         for measure in measures:
             none = judged.recall_base(getattr(measure, "rel", None), getattr(measure, "level", None)) == 0
-            value = np.where(none, 0.0, np.nan_to_num(evaluation.settled_scores(measure)))
-            wrong = none | (value <= asked.bar)
-            curves[name, str(measure)] = answers_by_threshold(top, value, wrong, none, asked.level, resampling)
+            curves[name, str(measure)] = curve_of(top, evaluation.settled_scores(measure), none, asked)
         return evaluation
 
     needed = frozenset({"scores"}).union(*(measure.needed() for measure in measures))
     evaluations = join_each(judged, asked.runs, scored, needed, threads=asked.threads)
     return AbstentionCurves(curves, evaluations, asked, resampling)
+
+
+def can_abstain(measure: Measure) -> bool:
+    """Whether a measure is a mean from 0 to 1 (best)."""
+    return (measure.better, measure.aggregate, *measure.bounds) == ("higher", "mean", 0.0, 1.0)
+
+
+def curve_of(top: Floats, score: Floats, none: Bools, asked: AbstentionOptions) -> AbstentionCurve:
+    """Return a curve from each query's top score and score, and whether no document is relevant."""
+    value = np.where(none, 0.0, np.nan_to_num(score))
+    resampling = Resampling.of(asked.draws, asked.seed, asked.confidence)
+    return answers_by_threshold(top, value, none | (value <= asked.bar), none, asked.level, resampling)
 
 
 def answers_by_threshold(

@@ -52,6 +52,7 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several
 from gainful.tasks.compare.two_systems import compare_two
+from gainful.tasks.curves.abstention import can_abstain, curve_of
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -68,7 +69,7 @@ from gainful.tasks.report.page_data import (
     orders,
     pack,
 )
-from gainful.tasks.run_questions import DEFAULT_RANKS, ReportOptions, SessionReportOptions
+from gainful.tasks.run_questions import DEFAULT_RANKS, AbstentionOptions, ReportOptions, SessionReportOptions
 
 #: The ranks at which Judged@k is shown.
 _JUDGED_AT = (5, 10, 20, 50, 100)
@@ -79,6 +80,7 @@ _LEAST_LETTERS, _LETTERS_PER_CELL = 1_850_000, 4
 _FIGURES = 7  # significant figures of p and differences, because there may be many pairs
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 _MOST_SEGMENTS = 50  # values of a column that still define groups
+_MOST_RESAMPLED = 10_000  # top scores of which resampling takes less than a second
 _MOST_LINES = 8  # distinguishable lines in a chart
 
 
@@ -339,6 +341,7 @@ class ReportData(PageData):
                 "tells": any(each.facts.unjudged_tells for each in self.evaluations.values()),
             },
             "recall": self._recall(),
+            "abstention": self._abstention(),
         }
         if about is not None and about.has_texts:
             content["texts"] = [about.text(query) for query in queries]
@@ -393,6 +396,24 @@ class ReportData(PageData):
                 precision = [finite([each.mean(point) for point in points]) for each in levels.evaluations]
                 found.append({"level": base.grade, "points": list(levels.recall), "precision": precision})
         return found
+
+    def _abstention(self) -> dict[str, object] | None:
+        """Return the curves of :func:`gainful.abstention_curves` by the primary measure; None without top scores."""
+        measure, tops = self.primary, [run.top[self.places] for run in self.kept]
+        if not can_abstain(measure) or self.weighted or all(np.unique(top[top > -np.inf]).size < 2 for top in tops):
+            return None
+        is_small = len(tops) * self.places.size <= _MOST_RESAMPLED
+        asked = AbstentionOptions(self.judged, {}, draws=AbstentionOptions.draws if is_small else 0)
+        none = self.judged.recall_base(getattr(measure, "rel", None), getattr(measure, "level", None))[self.places] == 0
+        scores = [each.settled_scores(measure) for each in self.evaluations.values()]
+        curves = [curve_of(top, score, none, asked) for top, score in zip(tops, scores, strict=True)]
+        return {
+            "measure": str(measure),
+            "level": asked.level,
+            "area": [finite(curve.area.tolist()) for curve in curves],
+            "rows": [[finite(curve.row(i)) for i in curve.shown] for curve in curves],
+            "lowest": [None if curve.lowest is None else finite(curve.row(curve.lowest)) for curve in curves],
+        }
 
     @cached_property
     def documents(self) -> tuple[str, str | None]:

@@ -301,6 +301,7 @@ class KeptRun(NamedTuple):
     codes: NDArray[np.uint16]  # of grades, queries x ranks
     lengths: Ints  # documents per list
     documents: Spans  # all IDs, list by list
+    top: Floats  # the highest score of each list; -inf without one
 
 
 def kept_runs(
@@ -329,7 +330,10 @@ def kept_runs(
         codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(judged.levels, shown.hit_grade[near])
         rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
         scores = _with_bounds_and_loss(graded, measures), evaluate_graded(skipping, auxiliary)
-        return KeptRun(*scores, codes, lengths, _documents_at(cast(Run, graded.run), rows))
+        run, top, listed = cast(Run, graded.run), np.full(lengths.size, -np.inf), graded.retrieved > 0
+        if run.has_scores:
+            top[listed] = run.score[graded.row[graded.list_offsets[:-1][listed]]]
+        return KeptRun(*scores, codes, lengths, _documents_at(run, rows), top)
 
     return list(join_each(judged, runs, keep, needed, threads=threads).values())
 
