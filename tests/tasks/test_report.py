@@ -320,6 +320,12 @@ def test_bounds_and_losses_are_those_of_evaluate():
             of_runs = [run.beside(kind, each["name"]) for run in found.values()]
             assert each[kind] == {name: [parts[name] for parts in of_runs] for name in of_runs[0]}
         assert sum(map(sum, each["loss"].values())) + sum(each["means"]) == pytest.approx(len(runs))
+    # Parts that only one run has keep their place.
+    runs = {"short": {"q": ["a"]}, "long": {"q": [f"x{i}" for i in range(1000)] + ["a"]}}
+    numbers, _ = blocks(gainful.report({"q": {"a": 1, "z": 0}}, runs, "nDCG@5").html)
+    parts = {"order": [0, 0], "6-100": [0, 0], "101-1000": [0, 0], "after 1000": [0, 1], "not retrieved": [0, 0]}
+    assert list(numbers.measures[0]["loss"].items()) == list(parts.items())
+    qrels, runs = random_collection()
     # Without judgments of other documents, an unjudged one counts as not relevant.
     relevant = {query: {d: grade for d, grade in of.items() if grade > 0} for query, of in qrels.items()}
     assert ["bounds" in each for each in blocks(gainful.report(relevant, runs, measures).html)[0].measures] == [
