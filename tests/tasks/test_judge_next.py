@@ -125,3 +125,10 @@ def test_nothing_to_judge_and_scores_without_runs(folder: Path, capsys: pytest.C
     assert run(shlex.split("eval qrels.txt bm25.run hybrid.run --by-query -o scores.jsonl")) == 0
     assert run(shlex.split("judge-next --from scores.jsonl -m nDCG@10")) == 2
     assert "judgments and runs" in capsys.readouterr().err
+
+
+def test_measures_of_sub_topics_are_refused() -> None:
+    runs = {"a": {"q": ["x", "new"]}, "b": {"q": ["new", "x"]}}
+    scored = evaluate(b"q 1 x 1\nq 2 y 1\n", runs, "StRecall@1", subtopics=True)
+    with pytest.raises(UsageError, match="measures of sub-topics"):
+        judge_next(scored)

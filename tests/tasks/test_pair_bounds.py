@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gainful import UsageError, compare, evaluate
+from gainful import ScoreMatrix, UsageError, compare, evaluate
 
 GRADES = (0, 1, 2, 3)
 EXACT = ["nDCG@3", "nDCG", "DCG@2", "nDCG(gain=exp2)@3", "P@3", "R@3", "RBP(p=0.7)"]
@@ -106,5 +106,7 @@ def test_bounds_need_runs_and_two_systems() -> None:
         compare(qrels, {"a": lists, "b": lists, "c": lists}, "P@2", bounds=True)
     with pytest.raises(UsageError, match="bounds= cannot be used with several runs of one system"):
         compare(qrels, {"a": [lists, lists], "b": lists}, "P@2", bounds=True)
+    with pytest.raises(UsageError, match="bounds=: existing scores cannot be computed again"):
+        compare(ScoreMatrix.of("P@2", {"a": {"q": 0.5}, "b": {"q": 1.0}}), bounds=True)
     with pytest.raises(UsageError, match="ties=expected"):
         compare(qrels, {"a": lists, "b": lists}, "nDCG@2", bounds=True, policy={"ties": "expected"})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.data.lists import gather
+from gainful.errors import UsageError
 from gainful.frozen import replace
 from gainful.kernel.arrays import Floats, Ints, offsets_of
 
@@ -45,6 +48,10 @@ class Completed(Judged):
     @property
     def query_ids(self) -> tuple[bytes, ...]:
         return self._names
+
+    @property
+    def by_subtopic(self) -> NoReturn:
+        raise UsageError("measures of sub-topics cannot score unjudged documents as if they were judged")
 
 
 def completed(

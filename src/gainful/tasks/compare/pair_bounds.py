@@ -69,8 +69,8 @@ class PairBounds:
 
 def pair_bounds(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str], threads: int | None = None) -> PairBounds:
     """Return the possible differences of two systems' means, first minus second."""
-    measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
     found = Unjudged.of_scores(scores, names, threads, "bounds")
+    measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
     position = {query: i for i, query in enumerate(found.runs[0].query_ids)}
     places = np.array([position[bytes_of_id(query)] for query in matrix.queries], np.int64)
     weights = np.ones(places.size) if matrix.weights is None else matrix.weights
