@@ -159,7 +159,7 @@ class IPrec(Binary):
         return np.where(base == 0, np.nan, scores)
 
 
-class IAP(OfRelevant):
+class IAP(OfRelevant, takes="points rel level unjudged"):
     """Interpolated average precision: the mean interpolated precision over 11 recall levels.
 
     Formula:
@@ -184,10 +184,7 @@ class IAP(OfRelevant):
     """
 
     name = "IAP"
-    points: str = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
+    points = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
 
     def _levels(self) -> list[float]:
         return [float(point) for point in self.points.split("-")]

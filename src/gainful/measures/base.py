@@ -107,8 +107,11 @@ class Measure(ABC):
         """
         return None
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, takes: str = "", **options: Any) -> None:
+        """Declare the parameters that a class ``takes``, in this order; defaults are (inherited) attributes."""
         super().__init_subclass__(**options)
+        if takes:
+            cls.__annotations__ = {**dict.fromkeys(takes.split(), "Any"), **cls.__annotations__}
         for base in cls.__bases__:
             if issubclass(base, Measure):
                 _declared(base)
@@ -317,10 +320,11 @@ class Measure(ABC):
 
 
 class OfGains(Measure):
-    """A measure of gains; subclasses declare these parameters in the order in which they are printed."""
+    """A measure of gains; subclasses take these parameters in the order in which they are printed."""
 
     gain = LINEAR
     rel = level = cast("float | None", None)
+    unjudged = cast("str | None", None)
 
     def _run_lists(self, block: Block) -> GainLists:
         return block.gain_lists(self.gain, self.rel, self.level)

@@ -74,7 +74,7 @@ def collection_size(measure: Measure, block: Block, size: int | None) -> int | N
     return size
 
 
-class VanRijsbergenE(OfRelevant):
+class VanRijsbergenE(OfRelevant, takes="alpha rel level unjudged cutoff"):
     """Van Rijsbergen's E: 1 minus the weighted harmonic mean of precision and recall.
 
     Formula:
@@ -101,11 +101,7 @@ class VanRijsbergenE(OfRelevant):
     name = "VanRijsbergenE"
     better = "lower"
     exempt = {"append": "a longer list has lower precision"}
-    alpha: float = 0.5
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    alpha = 0.5
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
@@ -114,7 +110,7 @@ class VanRijsbergenE(OfRelevant):
         return np.where(base == 0, np.nan, 1.0 - found / np.where(found == 0, 1.0, weighed))
 
 
-class Fallout(OfRelevant):
+class Fallout(OfRelevant, takes="N rel level unjudged cutoff"):
     """Fallout: the share of the collection's non-relevant documents that was retrieved.
 
     Formula:
@@ -140,11 +136,7 @@ class Fallout(OfRelevant):
     name = "Fallout"
     better = "lower"
     exempt = {"append": "unjudged documents count as non-relevant"}
-    N: int | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    N = cast("int | None", None)
 
     def compute(self, block: Block) -> Floats:
         size = collection_size(self, block, self.N)
@@ -154,7 +146,7 @@ class Fallout(OfRelevant):
         return ratios(shown - self._found(block), size - self._base(block))
 
 
-class Generality(OfRelevant):
+class Generality(OfRelevant, takes="N rel level"):
     """Generality: the share of the collection that is relevant, a property of the query.
 
     Formula:
@@ -175,9 +167,7 @@ class Generality(OfRelevant):
 
     name = "Generality"
     better = "neither"
-    N: int | None = None
-    rel: float | None = None
-    level: float | None = None
+    N = cast("int | None", None)
 
     def compute(self, block: Block) -> Floats:
         size = collection_size(self, block, self.N)

@@ -74,7 +74,7 @@ class NumRet(_Count):
         return block.retrieved.astype(np.float64)
 
 
-class NumRel(_Count, OfRelevant):
+class NumRel(_Count, OfRelevant, takes="rel level"):
     """Number of documents judged relevant.
 
     Formula:
@@ -92,14 +92,12 @@ class NumRel(_Count, OfRelevant):
     """
 
     name = "NumRel"
-    rel: float | None = None
-    level: float | None = None
 
     def compute(self, block: Block) -> Floats:
         return self._base(block).astype(np.float64)
 
 
-class NumRelRet(_Count, OfRelevant):
+class NumRelRet(_Count, OfRelevant, takes="rel level"):
     """Number of relevant documents retrieved.
 
     Formula:
@@ -118,14 +116,12 @@ class NumRelRet(_Count, OfRelevant):
 
     name = "NumRelRet"
     better = "higher"
-    rel: float | None = None
-    level: float | None = None
 
     def compute(self, block: Block) -> Floats:
         return self._found(block).astype(np.float64)
 
 
-class NumNonRelJudgedRet(_Count, OfRelevant):
+class NumNonRelJudgedRet(_Count, OfRelevant, takes="rel level"):
     """Number of retrieved documents judged non-relevant.
 
     Formula:
@@ -146,8 +142,6 @@ class NumNonRelJudgedRet(_Count, OfRelevant):
     """
 
     name = "NumNonRelJudgedRet"
-    rel: float | None = None
-    level: float | None = None
 
     def compute(self, block: Block) -> Floats:
         return (block.count(block.hits) - self._found(block)).astype(np.float64)

@@ -15,10 +15,9 @@ import numpy as np
 from gainful.data.lists import GainLists
 from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
-from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last
-from gainful.measures.base import LINEAR, OfGains, value_text
+from gainful.measures.base import OfGains, value_text
 from gainful.measures.block import Block, ratios
 
 
@@ -152,31 +151,16 @@ class CumulatedGain(OfGains):
         return "" if self.cutoff is None else f"@{self.cutoff}"
 
 
-class Undiscounted(CumulatedGain):
+class Undiscounted(CumulatedGain, takes="gain average rel level unjudged cutoff"):
     """Gain without a discount."""
 
     total = "CG"
     discount = "none"
     base = 2.0
-    gain: Gain = LINEAR
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
 
-class _Discounted(CumulatedGain):
+class _Discounted(CumulatedGain, takes="gain discount base average rel level unjudged cutoff"):
     """Gain with a rank discount."""
-
-    gain: Gain = LINEAR
-    discount: str = "burges2005"
-    base: Base = 2.0
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
 
 class CG(Undiscounted):

@@ -12,25 +12,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
-from gainful.measures.base import SCALED
 from gainful.measures.block import Block, ratios
 from gainful.measures.score_based import ROUNDING, Compared, Estimating
 
+#: The parameters of all these measures.
+_COMPARED = "over srs urs urs_levels srs_levels rel unjudged cutoff"
 
-class AverageDistance(Estimating):
+
+class AverageDistance(Estimating, takes=f"distance {_COMPARED}"):
     """Base of ADM, ADP and ADR."""
 
-    distance: str = "absolute"
-    over: str | int = "retrieved+relevant"
-    srs: str = "rank"
-    urs: Gain | str = SCALED
-    urs_levels: int | None = None
-    srs_levels: int | None = None
-    rel: float | None = None
-    unjudged: str | None = None
-    cutoff: int = 1000
+    distance = "absolute"
 
     def compute(self, block: Block) -> Floats:
         compared = self.compared(block)
@@ -135,7 +128,7 @@ class ADR(AverageDistance):
         return np.maximum(-difference, 0.0)
 
 
-class _Agreement(Estimating):
+class _Agreement(Estimating, takes=f"t {_COMPARED}"):
     """Base of Pstar and Rstar.
 
     Conventions:
@@ -148,15 +141,7 @@ class _Agreement(Estimating):
 
     #: The wrong estimates that count: n+ or n-.
     wrong: ClassVar[str]
-    t: float = 0.1
-    over: str | int = "retrieved+relevant"
-    srs: str = "rank"
-    urs: Gain | str = SCALED
-    urs_levels: int | None = None
-    srs_levels: int | None = None
-    rel: float | None = None
-    unjudged: str | None = None
-    cutoff: int = 1000
+    t = 0.1
 
     def compute(self, block: Block) -> Floats:
         compared, limit = self.compared(block), self.t + ROUNDING
@@ -211,7 +196,7 @@ class Rstar(_Agreement):
     wrong = "n-"
 
 
-class _Thresholds(Estimating):
+class _Thresholds(Estimating, takes=f"urs_threshold srs_threshold {_COMPARED}"):
     """Base of the measures with thresholds on both scores.
 
     Conventions:
@@ -220,16 +205,7 @@ class _Thresholds(Estimating):
         - other parameters and defaults as in ADM
     """
 
-    urs_threshold: float = 0.5
-    srs_threshold: float = 0.5
-    over: str | int = "retrieved+relevant"
-    srs: str = "rank"
-    urs: Gain | str = SCALED
-    urs_levels: int | None = None
-    srs_levels: int | None = None
-    rel: float | None = None
-    unjudged: str | None = None
-    cutoff: int = 1000
+    urs_threshold = srs_threshold = 0.5
 
     def _precision_and_recall(self, block: Block) -> tuple[Floats, Floats]:
         compared = self.compared(block)

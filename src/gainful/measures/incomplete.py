@@ -27,7 +27,7 @@ class _OfJudged(OfRelevant):
         return ratios(np.bincount(row, shares, minlength=block.size), self._base(block))
 
 
-class Bpref(_OfJudged):
+class Bpref(_OfJudged, takes="rel level"):
     """Binary preference: how often relevant documents rank above documents judged non-relevant.
 
     Formula:
@@ -57,8 +57,6 @@ class Bpref(_OfJudged):
     """
 
     name = "Bpref"
-    rel: float | None = None
-    level: float | None = None
 
     def compute(self, block: Block) -> Floats:
         row, _, _, others_above = self._hits(block)
@@ -97,7 +95,7 @@ class GMBpref(Bpref):
     aggregate = "geometric"
 
 
-class InfAP(_OfJudged):
+class InfAP(_OfJudged, takes="rel level unjudged"):
     """Inferred average precision: an estimate of AP from a pool that was judged only in part.
 
     Formula:
@@ -126,9 +124,6 @@ class InfAP(_OfJudged):
     """
 
     name = "InfAP"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
         row, rank, relevant, others = self._hits(block)

@@ -5,12 +5,13 @@ K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cum
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
-from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import LINEAR, Measure
+from gainful.measures.base import Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import Undiscounted, mean_over_ranks
 from gainful.measures.precision import OfRelevant
@@ -93,7 +94,7 @@ class Satisfaction(_Reordered):
         return GainLists.of(relevant, block.size, self.gain, block.scale, None, None)
 
 
-class Frustration(OfRelevant):
+class Frustration(OfRelevant, takes="average rel level unjudged cutoff"):
     """Frustration: non-relevant documents in the top k relative to the same list in its worst order.
 
     Formula:
@@ -124,11 +125,7 @@ class Frustration(OfRelevant):
         "perfect": "it is undefined without non-relevant documents",
         "append": "unjudged documents count as non-relevant, and the worst order has them first",
     }
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    average = cast("str | None", None)
 
     def compute(self, block: Block) -> Floats:
         relevant, k = self._relevant(block), self.cutoff or 1
@@ -146,7 +143,7 @@ class Frustration(OfRelevant):
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
 
-class SFTotal(Measure):
+class SFTotal(OfGains, takes="gain w average rel level unjudged cutoff"):
     """Weighted mean of satisfaction and (1 - frustration).
 
     Formula:
@@ -171,13 +168,8 @@ class SFTotal(Measure):
     name = "SFTotal"
     needs_at = True
     exempt = Frustration.exempt
-    gain: Gain = LINEAR
-    w: float = 0.5
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    w = 0.5
+    average, cutoff = cast("str | None", None), cast("int | None", None)
 
     def compute(self, block: Block) -> Floats:
         common = (self.average, self.rel, self.level, self.unjudged, self.cutoff)

@@ -98,7 +98,7 @@ class MuAP(Measure):
         return ratios(summed, distances)
 
 
-class NDCNG(CumulatedGain):
+class NDCNG(CumulatedGain, takes="average unjudged cutoff"):
     """nDCG with gains relative to the query's highest grade, independent of the length of the scale.
 
     Formula:
@@ -130,9 +130,6 @@ class NDCNG(CumulatedGain):
     normalised = True
     discount = "burges2005"
     base = 2.0
-    average: str | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def _run_lists(self, block: Block) -> GainLists:
         return block.cached("NDCNG run", lambda: block.with_ties(_relative_gains(block.hits, block)))

@@ -17,13 +17,14 @@ from gainful.measures.expected import expected_completions, expected_successes
 
 
 class OfRelevant(Measure):
-    """A measure of binary relevance; subclasses declare these parameters. Without ``cutoff``, the whole list counts.
+    """A measure of binary relevance; subclasses take these parameters. Without ``cutoff``, the whole list counts.
 
     Conventions:
         - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
     """
 
     rel = level = cast("float | None", None)
+    unjudged = cast("str | None", None)
     cutoff = cast("int | None", None)
 
     def _relevant(self, block: Block) -> Documents:

@@ -14,7 +14,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import LINEAR, Measure
+from gainful.measures.base import Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
@@ -70,7 +70,7 @@ class _CutLists(NamedTuple):
 
 
 class Estimating(Measure):
-    """A measure that compares two scores per document; subclasses declare these parameters."""
+    """A measure that compares two scores per document; subclasses take these parameters."""
 
     exempt = {
         "perfect": "a perfect order need not have correct estimates",
@@ -81,7 +81,7 @@ class Estimating(Measure):
     over, srs = cast("str | int", "retrieved+relevant"), "rank"
     urs = cast("Gain | str", Gain("scaled"))
     srs_levels = urs_levels = cast("int | None", None)
-    rel = cast("float | None", None)
+    rel, unjudged = cast("float | None", None), cast("str | None", None)
     cutoff = 1000
 
     def needed(self) -> frozenset[str]:
@@ -211,7 +211,7 @@ def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
 _LOWEST = -(1 << 12)
 
 
-class RelativeRelevance(Measure):
+class RelativeRelevance(OfGains, takes="gain coef rel level unjudged"):
     """Relative relevance: the similarity of the system's scores and the user's grades.
 
     Formula:
@@ -249,14 +249,10 @@ class RelativeRelevance(Measure):
         "perfect": "scores in perfect order need not be proportional to the grades",
         "append": "an added unjudged document has a score but gain 0",
     }
-    gain: Gain = LINEAR
-    coef: str = "cosine"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
+    coef = "cosine"
 
     def compute(self, block: Block) -> Floats:
-        lists, (row, scores) = block.gain_lists(self.gain, self.rel, self.level), block.list_scores
+        lists, (row, scores) = self._run_lists(block), block.list_scores
         places = np.concatenate(([0], np.cumsum(block.retrieved)))[lists.row] + lists.rank - 1
         of_scores, of_gains = _exponents(row, scores, block.size), _exponents(lists.row, lists.gain, block.size)
         if self.coef == "jaccard":  # unchanged only if both are divided by the same number

@@ -19,13 +19,8 @@ from gainful.measures.contingency import RankedCollection, collection_size
 _ANYWHERE = "relevant documents not retrieved are expected in the middle of a smaller rest"
 
 
-class _OfRanks(RankedCollection):
-    N: int | None = None
-    unretrieved: str = "expected"
-    tied: str = "policy"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
+class _OfRanks(RankedCollection, takes="N unretrieved tied rel level unjudged"):
+    """A measure of the ranks of all relevant documents, with the usual parameters."""
 
 
 class ASL(_OfRanks):
@@ -62,7 +57,7 @@ class ASL(_OfRanks):
         return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
 
 
-class ESL(RankedCollection):
+class ESL(RankedCollection, takes="n count N unretrieved tied rel level unjudged"):
     """Expected search length: non-relevant documents read until n relevant ones are found.
 
     Formula:
@@ -96,14 +91,7 @@ class ESL(RankedCollection):
     better = "lower"
     bounds = (0.0, math.inf)
     exempt = {"append": f"in a longer list, {_ANYWHERE}"}
-    n: int = 1
-    count: str = "nonrelevant"
-    N: int | None = None
-    unretrieved: str = "expected"
-    tied: str = "expected"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
+    n, count, tied = 1, "nonrelevant", "expected"
 
     def compute(self, block: Block) -> Floats:
         size, base = collection_size(self, block, self.N), self._base(block)

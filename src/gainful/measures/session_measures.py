@@ -7,7 +7,7 @@ multiple-query IR sessions, ECIR 2008 (costs of reformulation).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +31,15 @@ from gainful.notation import number_text
 _LINEAR, _BINARY = Gain("linear"), Gain("binary")
 
 
-class SRBP(SessionMeasure):
+class _OfSessions(SessionMeasure):
+    """A measure of sessions; subclasses take these parameters in the order in which they are printed."""
+
+    repeats, short, scan = "every", "pad", "k"
+    rel = level = cast("float | None", None)
+    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+
+
+class SRBP(_OfSessions, takes="p b gain rel level unjudged cutoff"):
     """Session rank-biased precision: the expected gain of a user who reads on, reformulates or leaves.
 
     Formula:
@@ -68,13 +76,7 @@ class SRBP(SessionMeasure):
         "p": "persistence: the probability that the user continues after a document",
         "b": "balance: the probability that a continuing user stays with the list instead of the next query",
     }
-    p: float = 0.8
-    b: float = 0.5
-    gain: Gain = _BINARY
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    p, b, gain = 0.8, 0.5, _BINARY
 
     def validate(self) -> None:
         super().validate()
@@ -109,7 +111,7 @@ class _Instances(NamedTuple):
     total: int
 
 
-class InstanceRecall(SessionMeasure):
+class InstanceRecall(_OfSessions, takes="scan rel unjudged cutoff"):
     """Instance recall: the share of a topic's instances (sub-topics) that the session has covered.
 
     Formula:
@@ -141,10 +143,6 @@ class InstanceRecall(SessionMeasure):
     """
 
     name = "InstanceRecall"
-    scan: str = "k"
-    rel: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def check_sessions(self, sessions: RankedSessions) -> None:
         if not sessions.policy.subtopics:
@@ -190,16 +188,11 @@ def _count_distinct(row: Ints, value: Ints, values: int, rows: int) -> Ints:
     return np.bincount(_distinct_pairs(row, value, values) // max(values, 1), minlength=rows)
 
 
-class CostedMeasure(SessionMeasure):
-    """Base of the cost measures; subclasses declare these parameters."""
+class CostedMeasure(_OfSessions):
+    """Base of the cost measures."""
 
     whole_list = True  # reading a document has a cost, judged or not
-
-    if TYPE_CHECKING:
-        cost_query: str | float
-        cost_document: float
-        scan: str
-        cutoff: int | None
+    cost_query, cost_document = cast("str | float", 1.0), 0.0
 
     def check_sessions(self, sessions: RankedSessions) -> None:
         if self.cost_query == "recorded" and not sessions.sessions.costs.size:
@@ -215,7 +208,7 @@ class CostedMeasure(SessionMeasure):
         return np.asarray(asked + self.cost_document * read)
 
 
-class SessionCost(CostedMeasure):
+class SessionCost(CostedMeasure, takes="cost_query cost_document scan cutoff"):
     """Session cost: the cost of queries and of documents read.
 
     Formula:
@@ -243,16 +236,12 @@ class SessionCost(CostedMeasure):
     name = "SessionCost"
     better = "lower"
     bounds = (0.0, math.inf)
-    cost_query: str | float = 1.0
-    cost_document: float = 0.0
-    scan: str = "k"
-    cutoff: int | None = None
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         return sum_by(block.session, self.turn_costs(block), block.size)
 
 
-class GainPerCost(CostedMeasure):
+class GainPerCost(CostedMeasure, takes="cost_query cost_document gain repeats scan rel level cutoff"):
     """Gain per cost of a session; by default, gain per query.
 
     Formula:
@@ -277,14 +266,7 @@ class GainPerCost(CostedMeasure):
 
     name = "GainPerCost"
     bounds = (0.0, math.inf)
-    cost_query: str | float = 1.0
-    cost_document: float = 0.0
-    gain: Gain = _LINEAR
-    repeats: str = "every"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    cutoff: int | None = None
+    gain = _LINEAR
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         cost = sum_by(block.session, self.turn_costs(block), block.size)
@@ -310,7 +292,7 @@ class GainPerCost(CostedMeasure):
 _ROUNDING = 1e-12
 
 
-class DocumentsToGain(SessionMeasure):
+class DocumentsToGain(_OfSessions, takes="wanted gain repeats short scan rel level unjudged cutoff"):
     """Number of documents until the session reaches a wanted gain.
 
     Formula:
@@ -339,15 +321,7 @@ class DocumentsToGain(SessionMeasure):
     name = "DocumentsToGain"
     better = "lower"
     bounds = (1.0, math.inf)
-    wanted: float = 1.0
-    gain: Gain = _LINEAR
-    repeats: str = "every"
-    short: str = "pad"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    wanted, gain = 1.0, _LINEAR
 
     def validate(self) -> None:
         super().validate()

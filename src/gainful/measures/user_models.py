@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import cast
 
 import numpy as np
 
@@ -47,14 +48,9 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
         )
 
 
-class _RankBiased(OfGains):
-    p: float = 0.8
-    gain: Gain = BINARY
-    scale: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+class _RankBiased(OfGains, takes="p gain scale rel level unjudged cutoff"):
+    p, gain = 0.8, BINARY
+    scale, cutoff = cast("str | None", None), cast("int | None", None)
 
     def validate(self) -> None:
         super().validate()
