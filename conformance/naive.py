@@ -1493,7 +1493,7 @@ def of_all_lists(vector: Json, spec: Spec) -> Number | None:
 
 #: Worst values other than 0; None if there is none, so that the query is excluded.
 WORST: dict[str, Fraction | None] = {
-    **dict.fromkeys(("NDPM", "VanRijsbergenE", "Fallout", "Frustration", "Leak"), ONE),
+    **dict.fromkeys(("NDPM", "VanRijsbergenE", "Fallout", "Frustration"), ONE),
     **dict.fromkeys(("ASL", "ESL", "RankedHalfLife", "SwetsE", "Utility", "SessionCost")),
     **dict.fromkeys(("QueriesToFirst", "DocumentsToFirst", "QueriesToGain", "DocumentsToGain")),
 }

@@ -141,6 +141,11 @@ class TestPolicy:
         assert said("ASL")[0] == (
             "r: 1 judged query not answered, left out, because the measure has no worst value (missing=zero): q2"
         )
+        assert said("Leak", "AP")[:2] == [  # nothing is shown, and nothing is forbidden
+            "r: 1 judged query not answered, given the worst score, 0 by Leak (missing=zero): q2",
+            "r: 2 queries with Leak undefined, counted as 0 (undefined=zero): q1, q3",
+        ]
+        assert said("Leak")[0] == "r: 1 judged query not answered, counted as 0 (missing=zero): q2"
 
 
 @pytest.mark.parametrize(

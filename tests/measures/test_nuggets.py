@@ -98,6 +98,39 @@ def test_faults_are_named(change: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_partial_support_alone_counts_half() -> None:
+    """The scale is that of the labels, not the highest label in the file."""
+    answer = line("q1", ["partial_support", "not_support", "partial_support"], run_id="a")
+    found = evaluate([answer], {"q1": ["a"]}, "alpha-DCG(gain=linear)@1", policy=BY_NUGGET)
+    assert found.mean("alpha-DCG(gain=linear)@1") == pytest.approx(weighted_score(answer["nuggets"], strict=False))
+
+
+def test_a_query_without_nuggets_is_judged() -> None:
+    empty = {"qid": "q2", "docid": "a", "nuggets": []}
+    found = evaluate([empty, line("q1", ["support"] * 3, docid="a")], {"q2": ["a"], "q1": ["a"]}, policy=BY_NUGGET)
+    assert found.queries == ["q1", "q2"] and not found.facts.extra_ids
+
+
+def test_conflicts_name_the_nugget() -> None:
+    first, second = (line("q1", ["support"] * 3, docid=document) for document in "ab")
+    second["nuggets"][1]["importance"] = "okay"
+    message = r"\[1\]: nugget 'a high-level language' of query 'q1' is okay, but vital in .*\[0\]"
+    with pytest.raises(InputError, match=message):
+        Qrels.of([first, second])
+    twice = line("q1", ["support"] * 3, docid="a")
+    twice["nuggets"].append({**twice["nuggets"][0], "assignment": "not_support"})
+    with pytest.raises(InputError, match="sub-topic 'created by Guido van Rossum', and document 'a'"):
+        evaluate([twice], {"q1": ["a"]}, "StRecall@1", policy=BY_NUGGET)
+
+
+def test_the_gate_notices_changed_importance() -> None:
+    lines = [line(f"q{i:02}", ["support", "not_support", "support"], docid="a") for i in range(30)]
+    run = {each["qid"]: ["a"] for each in lines}
+    gate = freeze_gate(lines, run, "alpha-nDCG@1", rule=Rule(0.5), policy=BY_NUGGET)
+    lines[3]["nuggets"][1]["importance"] = "okay"
+    assert "1 query with changed grades or documents (q03)" in " ".join(check_gate(gate, lines, run).text().split())
+
+
 def test_nuggets_are_no_ordinary_judgments() -> None:
     qrels = Qrels.of([line("q1", ["support", "not_support", "support"], docid="d1")])
     with pytest.raises(InputError, match="conflicting grades"):

@@ -275,8 +275,10 @@ class Judged(HasCache):
         messages = []
         for row, first in conflicts[:MOST_SHOWN]:
             query, document = qrels.query_ids[int(qrels.query[row])], qrels.document(row)
+            subtopic = printable(qrels.subtopic_ids[int(qrels.subtopic[row])])
+            within = f", sub-topic '{subtopic}'," if self.policy.subtopics else ""
             message = (
-                f"conflicting grades for query '{printable(query)}' and document '{printable(document)}': "
+                f"conflicting grades for query '{printable(query)}'{within} and document '{printable(document)}': "
                 f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
             )
             place = f" ({qrels.origin.place(first)})"

@@ -105,7 +105,8 @@ class Qrels(DocumentColumns):
             grade, notes = np.ones(rows.size), (*notes, f"{name}: no {lacking}; {_ALL_RELEVANT}")
         subtopic_ids, subtopic = rows.subtopic or ([b"0"], np.zeros(rows.size, np.int64))
         levels = tuple(float(level) for level in distinct(grade))
-        highest = levels[-1] if scale is None else read_number(scale, "scale")
+        # Nuggets have a scale of their own, support, whether or not any is supported in full.
+        highest = max(levels[-1], 1.0 if rows.intents else levels[-1]) if scale is None else read_number(scale, "scale")
         if scale is not None and highest <= 0:
             raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
         if levels[-1] > highest:

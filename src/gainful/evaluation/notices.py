@@ -95,9 +95,11 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
             and measure.aggregate != "whole"
             and any(score.value is None for score in evaluation.scores(measure) if score.status == "missing")
         ]
-        done = _done(policy.missing, bool(endless) and len(endless) == len(evaluation.measures))
-        if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
-            done += f", left out by {', '.join(endless)}"
+        spared, size = [str(each) for each in evaluation.measures if _is_spared(each)], len(evaluation.measures)
+        done = _done(policy.missing, len(endless) == size > 0, len(spared) == size > 0)
+        for how, some in (("left out", endless), ("0", spared)):
+            if policy.missing == "zero" and 0 < len(some) < size:
+                done += f", {how} by {', '.join(some)}"
         noun = f"judged {evaluation.unit}"
         lines.append(_about(noun, evaluation.missing, evaluation.unanswered, f"{done} (missing={policy.missing})"))
     if facts.unanswered_turns:
@@ -119,12 +121,12 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
         done = f"gaining nothing (extra={policy.extra})"
         lines.append(_about("query", _texts(facts.extra_turns), "of scored sessions without judgments", done))
     # Group measures that are undefined for the same queries; separate those without a worst value.
-    undefined: dict[tuple[tuple[str, ...], bool], list[str]] = {}
+    undefined: dict[tuple[tuple[str, ...], bool, bool], list[str]] = {}
     for measure in evaluation.measures:
         if queries := tuple(evaluation.undefined(measure)):
-            undefined.setdefault((queries, measure.worst is None), []).append(str(measure))
-    for (queries, is_endless), measures in undefined.items():
-        done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
+            undefined.setdefault((queries, measure.worst is None, _is_spared(measure)), []).append(str(measure))
+    for (queries, *kind), measures in undefined.items():
+        done = f"{_done(policy.undefined, *kind)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
     if evaluation.lists is not None and evaluation.lists.unknown:
         missing = count_of(evaluation.lists.unknown, "retrieved document")
@@ -270,8 +272,15 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
     return list(dict.fromkeys(f"{name(run, of_line[line])}: {line}" for run, line in lines))
 
 
-def _done(value: str, is_endless: bool = False) -> str:
+def _is_spared(measure: Measure) -> bool:
+    """Whether a query without an answer or with an undefined score gets the best value instead of the worst."""
+    return measure.better == "lower" and measure.worst == measure.bounds[0]
+
+
+def _done(value: str, is_endless: bool = False, is_spared: bool = False) -> str:
     """Describe the treatment of a query; measures without a worst value leave it out."""
+    if value == "zero" and is_spared:
+        return "counted as 0"
     return "left out, because the measure has no worst value" if value == "zero" and is_endless else _DONE[value]
 
 

@@ -197,7 +197,7 @@ _SUPPORT, _IMPORTANCE = {"support": 1.0, "partial_support": 0.5, "not_support": 
 
 def _of_nuggets(placed: list[_Placed], name: str, reading: Reading) -> Rows:
     """Read nuggets assigned to documents (or answers, by run) as judgments, whose sub-topics are weighted nuggets."""
-    rows, weights = list[_Placed](), dict[bytes, dict[bytes, float]]()
+    rows, weights = list[_Placed](), dict[bytes, dict[bytes, tuple[float, str]]]()
     for value, where in placed:
         query, document = value.get("qid"), value.get("docid", value.get("run_id"))
         of_query = weights.setdefault(read_id(query, f"{where}: qid"), {})
@@ -208,12 +208,22 @@ def _of_nuggets(placed: list[_Placed], name: str, reading: Reading) -> Rows:
             if weight is None or grade is None:
                 labels = "importance vital | okay and assignment support | partial_support | not_support"
                 raise InputError(f"{where}: expected a nugget with {labels}, found {described(nugget)}")
-            of_query[read_id(about.get("text"), f"{where}: text")] = weight
+            text = read_id(about.get("text"), f"{where}: text")
+            other, first = of_query.setdefault(text, (weight, where))
+            if other != weight:
+                which, before = (
+                    f"'{printable(text)}' of query '{printable(str(query))}'",
+                    "vital" if other == 1 else "okay",
+                )
+                raise InputError(f"{where}: nugget {which} is {about['importance']}, but {before} in {first}")
             rows.append(({"query": query, "document": document, "subtopic": about["text"], "grade": grade}, where))
     if not rows:
         raise InputError(f"{name}: no nuggets")
-    shares = {query: {each: weight / sum(of.values()) for each, weight in of.items()} for query, of in weights.items()}
-    return _rows(rows, name, reading._replace(columns={}), run=False)._replace(intents=shares)
+    totals = {query: sum(weight for weight, _ in of.values()) for query, of in weights.items()}
+    shares = {of: {each: weight / totals[of] for each, (weight, _) in weights[of].items()} for of in weights}
+    found = _rows(rows, name, reading._replace(columns={}), run=False)
+    empty = [query for query in weights if not weights[query]]
+    return found._replace(query_ids=[*found.query_ids, *empty], intents=shares)
 
 
 def _list_key(value: dict[str, Any], where: str, reading: Reading, run: bool) -> str | None:

@@ -268,7 +268,8 @@ class Measure(ABC):
 
     @property
     def worst(self) -> float | None:
-        """The worst possible value; None if the range is unbounded there, or queries have no scores."""
+        """The value without an answer or with an undefined score: the worst possible unless a measure declares another,
+        None if the range is unbounded there, or queries have no scores."""
         low, high = self.bounds
         if self.aggregate == "whole":
             return None

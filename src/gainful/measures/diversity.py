@@ -487,6 +487,9 @@ class StComplete(_Counted):
     Formula:
         StComplete@k = 1 if each sub-topic has a relevant document in the top k, else 0
 
+    Conventions:
+        - sub-topics without a relevant document do not count; probabilities have no effect
+
     Reference:
         Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003 (sub-topic recall of 1)
 

@@ -16,12 +16,8 @@ from gainful.measures.block import Block, ratios
 from gainful.measures.expected import expected_completions, expected_successes
 
 
-class OfRelevant(Measure):
-    """A measure of binary relevance; subclasses take these parameters. Without ``cutoff``, the whole list counts.
-
-    Conventions:
-        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
-    """
+class _OfChosen(Measure):
+    """A measure of documents chosen by grade; subclasses take these parameters. Without ``cutoff``, the whole list."""
 
     rel = level = cast("float | None", None)
     unjudged = cast("str | None", None)
@@ -46,6 +42,14 @@ class OfRelevant(Measure):
         ranks, relevant = self._relevant(block).rank, np.zeros(seen(block, self.cutoff))
         relevant[ranks[ranks <= relevant.size] - 1] = 1.0
         return {"relevant": relevant, "found": np.cumsum(relevant)}
+
+
+class OfRelevant(_OfChosen):
+    """A measure of binary relevance; subclasses take its parameters.
+
+    Conventions:
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
+    """
 
 
 class Binary(OfRelevant):
@@ -372,7 +376,7 @@ class Complete(Binary):
         return np.where(base == 0, np.nan, is_retrieved * is_seen)
 
 
-class Leak(OfRelevant):
+class Leak(_OfChosen):
     """Leak: whether any of the first k documents is forbidden.
 
     Formula:
@@ -381,7 +385,9 @@ class Leak(OfRelevant):
     Conventions:
         - forbidden is grade < 0, with forbidden=g grade <= g; unjudged documents are not forbidden
         - without @k, the whole list counts, always with its unjudged documents
-        - judgments that forbid no document of any query, such as those with negative=unjudged: undefined
+        - a query that is not answered shows nothing: 0
+        - judgments that forbid no document of any query, such as those with negative=unjudged: undefined, and 0 with
+          undefined=zero
 
     Reference:
         trec_eval, m_success.c, for forbidden instead of relevant documents
@@ -393,6 +399,7 @@ class Leak(OfRelevant):
 
     name = "Leak"
     better = "lower"
+    worst = 0.0  # without an answer
     whole_list = True
     forbidden: float | None = None
     cutoff: int | None = None

@@ -391,8 +391,9 @@ def _read(kind: Any, value: Any, where: tuple[str, ...]) -> Any:
 
 
 def hashes_of(qrels: Qrels) -> dict[str, str]:
-    """Return a hash of each query's documents, sub-topics and grades, independent of their order."""
-    lines: dict[bytes, list[bytes]] = {identifier: [] for identifier in qrels.query_ids}
+    """Return a hash of each query's documents, sub-topics (with probabilities, if known) and grades, in any order."""
+    likely = qrels.intents or {}
+    lines = {of: [b"%s\t%r" % pair for pair in likely.get(of, {}).items()] for of in qrels.query_ids}
     grades = {grade: number_text(grade).encode() for grade in set(qrels.grade.tolist())}
     rows = zip(qrels.query.tolist(), qrels.subtopic.tolist(), qrels.grade.tolist(), strict=True)
     for row, (query, subtopic, grade) in enumerate(rows):
