@@ -411,6 +411,8 @@ def test_saturated_measures_and_scores_by_chance() -> None:
     run = {f"q{i}": [*("abuvxy" if i else "xyauvw")] for i in range(10)}
     with pytest.warns(GainfulWarning):
         found = evaluate(qrels, run, ["RR", "P@2", "P@6"], chance=True).notices
+    with pytest.warns(GainfulWarning, match="P@1 is below chance: 0.0000, random orders 0.5000"):
+        evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "P@1", chance=True)
     assert [line for line in found if "saturated" in line or "chance" in line] == [
         "<dict>: RR is saturated: 9 of 10 queries have its best score",
         "<dict>: P@2 is saturated: 9 of 10 queries have its best score",

@@ -83,6 +83,8 @@ def test_unknown_lengths() -> None:
             by_query("P@1t", {**TOKENS, "b": unknown})
     # Behind the last document that is needed, nothing has to be known.
     assert by_query("P@50t", {name: TOKENS[name] for name in ("a", "b", "d")}) == {"q1": 0.0, "q2": 0.0}
+    used_up = {name: TOKENS[name] for name in "ab"}  # 400 tokens together
+    assert evaluate({"q": {"a": 1}}, {"q": ["b", "a", "d"]}, "P@400t", items=used_up).mean("P@400t") == 0.5
     with pytest.raises(UsageError, match="@50t: a table of documents with their lengths is required"):
         evaluate(QRELS, RUN, "P@50t")
 

@@ -352,7 +352,7 @@ class TestNamesOfTrecEval:
         "ours",
         [
             *("nDCG(gain=exp2)@10", "nDCG(rel=2)@10", "AnDCG@10", "DCG@10", "P(unjudged=condensed)@5", "AP(rel=2)"),
-            *("AP(level=1)", "RR@10", "Success", "IPrec@0.125", "SetF(beta=2)", "F@10", "Judged@10", "NumRel(rel=2)"),
+            *("AP(level=1)", "RR@10", "Success", "IPrec@0.125", "SetF(beta=2)", "F@10", "Judged@10", "AP@9t"),
         ],
     )
     def test_no_equivalent(self, ours: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gainful import Measure, Queries, UsageError, compare, evaluate
+from gainful.evaluation.evaluation_page import Report
 from gainful.measures.loss import is_split
 from tests.laws.test_laws import ALL, worths
 
@@ -33,14 +34,19 @@ def ends_of(measure: Measure, longest: int) -> dict[str, int]:
     names = {"order": k} if k else {"1-2": 2}
     before = k or 2
     for rank in [rank for rank in RANKS if rank > before]:
-        names[f"{before + 1}-{rank}"] = before = rank
+        names[f"{before + 1}-{rank}" if rank > before + 1 else str(rank)] = before = rank
     return names | ({f"after {before}": longest} if longest > before else {})
 
 
 @pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
-def test_parts_are_differences_between_the_best_orders() -> None:
+@pytest.mark.parametrize("is_condensed", [False, True])
+def test_parts_are_differences_between_the_best_orders(is_condensed: bool) -> None:
     qrels, run = collection(random.Random(1), 10)
-    found = evaluate(qrels | SCALE, run | {"scale": ["top"]}, SPLIT, loss=True, loss_ranks=RANKS)
+    split = [measure for measure in SPLIT if (getattr(measure, "unjudged", None) == "condensed") == is_condensed]
+    found = evaluate(qrels | SCALE, run | {"scale": ["top"]}, split, loss=True, loss_ranks=RANKS)
+    if is_condensed:
+        run = {query: [each for each in documents if each in qrels[query]] for query, documents in run.items()}
+    longest = max(map(len, run.values()))
     many_qrels: dict[str, Any] = dict(SCALE)
     many_runs: dict[str, Any] = {}
     for query, documents in run.items():
@@ -48,8 +54,8 @@ def test_parts_are_differences_between_the_best_orders() -> None:
             for i, order in enumerate(itertools.permutations(documents[:end])):
                 many_qrels[f"{query}|{end}|{i}"] = qrels[query]
                 many_runs[f"{query}|{end}|{i}"] = [*order, *documents[end:]]
-    scores = evaluate(many_qrels, many_runs, SPLIT)
-    for measure in SPLIT:
+    scores = evaluate(many_qrels, many_runs, split)
+    for measure in split:
         best: dict[tuple[str, int], float] = {}
         for name, value in scores.by_query(measure).items():
             if name != "scale":
@@ -63,7 +69,7 @@ def test_parts_are_differences_between_the_best_orders() -> None:
                 continue
             score = values[query] or 0.0
             expected: dict[str, float] = {}
-            for name, end in ends_of(measure, 5).items():
+            for name, end in ends_of(measure, longest).items():
                 above = best[query, min(end, 5)]
                 expected[name], score = above - score, above
             worth = worths(measure)
@@ -128,12 +134,44 @@ def test_measures_without_a_split() -> None:
     assert budget.beside("loss", "nDCG@9t") == {} and "\nnDCG@9t: not under a budget\n" in budget.text()
 
 
+def test_unjudged_documents_are_removed_first() -> None:
+    # Of u1, u2, a, u3, b only a (grade 0) and b (grade 1) are left: b at rank 2 instead of 1, and no part below.
+    qrels, run = {"q": {"a": 0, "b": 1}}, {"q": ["u1", "u2", "a", "u3", "b"]}
+    lost = pytest.approx({"order": 1 - 0.6309297535714575, "3-100": 0, "101-1000": 0, "not retrieved": 0}, abs=1e-15)
+    own = "nDCG(unjudged=condensed)@2"
+    assert evaluate(qrels, run, own, loss=True).beside("loss", own) == lost
+    assert evaluate(qrels, run, "nDCG@2", unjudged="condensed", loss=True).beside("loss", "nDCG@2") == lost
+
+
+def test_means_over_orders_are_not_split() -> None:
+    found = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR", ties="expected", loss=True)
+    assert found.beside("loss", "RR") == {}
+    assert "RR: no exact split of means over orders (ties=expected)" in found.text()
+
+
+def test_evaluations_with_and_without_a_loss() -> None:
+    qrels, run = {"x": {"a": 1}}, {"x": ["b", "a"]}
+    with_loss = evaluate(qrels, run, "RR", loss=True, name="r")
+    other_query = evaluate({"y": {"a": 1}}, {"y": ["b", "a"]}, "RR")
+    other_run = evaluate(qrels, run, "RR", name="s")
+    for one, other in ((with_loss, other_query), (other_query, with_loss)):
+        with pytest.raises(UsageError, match=r"merge: different further values: (none|loss) and (none|loss)"):
+            one.merge(other)
+    for both in ([with_loss, other_run], [other_run, with_loss]):
+        text = Report(both).text()
+        assert text.count("is worth") == 1 and "is worth +0.5000 (r)\n" in text
+    with pytest.raises(UsageError, match=r"expected bounds \| chance \| loss, found 'los'"):
+        with_loss.beside("los", "RR")
+
+
 def test_ranks_are_checked() -> None:
     found = evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, "AP", loss=True, loss_ranks=())
     assert found.beside("loss", "AP") == {"1-2": 0.5, "not retrieved": 0}
-    for ranks in ((0,), (1.5,)):
+    for ranks in ((0,), (1.5,), 10, "10,20"):
         with pytest.raises(UsageError, match="loss_ranks"):
             evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", loss=True, loss_ranks=ranks)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="loss_ranks= needs loss=True"):
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", loss_ranks=[5])
 
 
 def test_a_difference_is_found_or_ordered() -> None:

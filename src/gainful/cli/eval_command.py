@@ -91,6 +91,8 @@ def command(
 
     Example: gainful eval qrels.txt new.run --floor 'R@5>=0.45'
     """
+    if beside != Beside() and output.chosen_format == "trec":
+        raise UsageError("--bounds, --chance and --loss have no lines in trec_eval's format", "use --format jsonl")
     files, baseline = named_runs(runs, reading.names), shown.baseline
     queries = of_queries.read(reading.inputs.columns["qrels"], qrels, of_queries.by)
     with output.waiting("reading runs"):

@@ -254,8 +254,9 @@ class GradedRun:
     def within(self, budget: Budget) -> GradedRun:
         """Return the lists to the last document whose cumulated length fits the budget."""
         length = self.lengths(budget.unit, f"@{budget}")
-        # Sums of decimals, such as prices, are rounded.
-        fits = running_sums(self.list_offsets, np.nan_to_num(length)) <= budget.amount * (1 + 1e-12)
+        # Sums of decimals, such as prices, are rounded. A document of unknown length does not fit a used-up budget.
+        length = np.nan_to_num(length, nan=3e-12 * budget.amount)
+        fits = running_sums(self.list_offsets, length) <= budget.amount * (1 + 1e-12)
         self.lengths(budget.unit, f"@{budget}", np.flatnonzero(fits))
         return self.only(fits)
 

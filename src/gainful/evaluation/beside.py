@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from gainful.errors import UsageError, option
 from gainful.frozen import dataclass
-from gainful.notation import printable, read_ranks
+from gainful.notation import printable, read_ranks, whole_number
 from gainful.question import setting
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ class Beside:
     chance: bool = setting(False, "Add the expected scores of the same documents in random order.")
     loss: bool = setting(False, "Split 1 - score into order, relevant documents at later ranks and not retrieved.")
     loss_ranks: Sequence[int] = setting((100, 1000), "Ranks at which --loss splits.", metavar="R,...", read=read_ranks)
+
+    def __post_init__(self) -> None:
+        ranks: object = self.loss_ranks
+        if not isinstance(ranks, Iterable) or isinstance(ranks, str):
+            raise UsageError(f"{option('loss_ranks')}: expected a list of ranks, found {ranks!r}")
+        if not self.loss and (*ranks,) != (100, 1000):
+            raise UsageError(f"{option('loss_ranks')} needs {option('loss', True)}")
+        object.__setattr__(self, "loss_ranks", [whole_number(rank, "loss_ranks") for rank in ranks])
 
     def values(self, graded: GradedRun, evaluation: ScoredRun) -> dict[str, dict[str, Parts]]:
         """Return the values that are wanted, by kind, then by measure."""
@@ -75,7 +84,7 @@ def _loss(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Be
     from gainful.evaluation.results import settled
     from gainful.measures.loss import best_scores, is_split
 
-    if not is_split(measure):
+    if not is_split(measure) or graded.policy.ties == "expected":
         return {}
     score, best = evaluation.settled_scores(measure), best_scores(graded, measure, wanted.loss_ranks)
     ideal = settled(best.pop("not retrieved"), np.array(True), measure, graded.policy.missing, graded.policy.undefined)
@@ -106,9 +115,11 @@ def _loss_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> 
 
     if not is_split(measure):
         return "no exact split"
+    if not any(of_runs.values()):
+        return "no exact split of means over orders (ties=expected)"
     names = [*next(iter(of_runs.values()))]
-    count = 2 if names[0] == "order" and "-" in names[1] else 1
-    top = names[count - 1].partition("-")[2] or measure.rank_cutoff
+    count = 2 if names[0] == "order" and names[1][0].isdigit() else 1
+    top = names[count - 1].rpartition("-")[2].replace("order", str(measure.rank_cutoff))
     worth = {run: sum([*parts.values()][:count]) for run, parts in of_runs.items()}
     shown = ", ".join(f"{value:+.4f} ({printable(run, 80)})" for run, value in worth.items())
     return f"a perfect reranker of the top {top} is worth {shown}" if any(worth.values()) else None

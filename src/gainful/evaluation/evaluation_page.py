@@ -193,12 +193,12 @@ class Report(Showable):
 
     def _beside(self) -> Iterator[Table | str]:
         """Yield a table of further values for each kind and each list of their names."""
-        for name in self.evaluations[0].besides:
+        for name in dict.fromkeys(kind for evaluation in self.evaluations for kind in evaluation.besides):
             kind = KINDS[name]
             tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
             notes: dict[tuple[str, ...], list[str]] = {}
             for measure in self.measures:
-                of_runs = {evaluation.run: evaluation.beside(name, measure) for evaluation in self.evaluations}
+                of_runs = {each.run: each.beside(name, measure) for each in self.evaluations if name in each.besides}
                 for run, parts in of_runs.items():
                     row = (run, str(measure), self._aggregates[measure][run], *parts.values())
                     tables.setdefault(tuple(parts), []).append(row)

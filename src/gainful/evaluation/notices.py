@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -143,12 +144,13 @@ def _of_one(evaluation: ScoredRun) -> list[str]:
 def _of_range(evaluation: ScoredRun) -> Iterator[str]:
     """Yield notices on measures that are at their best on most queries, or hardly above random orders."""
     for measure in (each for each in evaluation.measures if each.better == "higher" and each.aggregate == "mean"):
-        values, chance = evaluation.counted(measure)[0], evaluation.beside("chance", measure).get("chance", 0.0)
+        values, chance = evaluation.counted(measure)[0], evaluation.beside("chance", measure).get("chance", -math.inf)
         best, mean = np.count_nonzero(values == measure.bounds[1]), evaluation.mean(measure)
         if best >= _SATURATED * values.size and values.size >= _TELLING:
             yield f"{measure} is saturated: {best:,} of {units(values.size, evaluation.unit)} have its best score"
-        if 0 < mean < _ABOVE * chance:
-            yield f"{measure} is hardly above chance: {mean:.4f}, random orders {chance:.4f}"
+        if mean < _ABOVE * chance:
+            place = "below" if mean < chance * (1 - 1e-9) else "hardly above"
+            yield f"{measure} is {place} chance: {mean:.4f}, random orders {chance:.4f}"
 
 
 def _of_ties(evaluation: ScoredRun) -> list[str]:

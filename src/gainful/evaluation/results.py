@@ -22,6 +22,7 @@ from gainful.kernel.exact_sums import effective_number, exact_sum, weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import (
+    choose,
     duration_text,
     number_text,
     plural_of,
@@ -192,7 +193,7 @@ class ScoredRun(Framed):
 
         ``evaluate`` computes them on request: ``evaluate(qrels, run, bounds=True)``. A measure without any has ``{}``.
         """
-        measure = self._measure(measure)
+        measure, kind = self._measure(measure), choose(kind, ("bounds", "chance", "loss"), "beside")
         parts = self.besides.get(kind, {}).get(str(measure), {})
         return {name: aggregated(*self._weighted(values), measure) for name, values in parts.items()}
 
@@ -391,6 +392,9 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
     for what in ("measures", "policy", "scale", "judged_by", "session_gap", "about"):
         if getattr(one, what) != getattr(other, what):
             raise UsageError(f"merge: different {what}: {getattr(one, what)} and {getattr(other, what)}")
+    kinds = [", ".join(each.besides) or "none" for each in (one, other)]
+    if one.besides.keys() != other.besides.keys():
+        raise UsageError(f"merge: different further values: {kinds[0]} and {kinds[1]}")
     whole = next((measure for measure in one.measures if measure.aggregate == "whole"), None)
     if whole is not None:
         raise UsageError(f"merge: {whole} is a measure of all lists together")
@@ -419,7 +423,7 @@ def _merge_two(one: _Scored, other: _Scored) -> _Scored:
                     for name in dict.fromkeys(chain(*both))
                 }
                 for of, parts in measures.items()
-                if (both := (parts, other.besides[kind][of]))
+                if (both := (parts, other.besides[kind].get(of, {})))[1]
             }
             for kind, measures in one.besides.items()
         },

@@ -16,18 +16,17 @@ from gainful.data.lists import ordinal_in_row
 from gainful.frozen import replace
 from gainful.kernel.arrays import Floats, offsets_of
 from gainful.measures.base import Measure
-from gainful.measures.block import condenses, gains_of, raw_scores
-from gainful.notation import whole_number
+from gainful.measures.block import condenses, gains_of, raw_scores, seen_lists
 
 #: Measures that only reward better documents at higher ranks, and are at most 1.
-_SPLIT = {*"nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P SetR Rprec RR Success".split()}  # noqa: SIM905 - shorter
+_SPLIT = {*"nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P RelP SetR Rprec RprecMult RR Success Complete".split()}  # noqa: SIM905 - shorter
 
 
 def is_split(measure: Measure) -> bool:
     """Whether the loss of a measure can be split."""
     # With jarvelin2000 and a base above 2, rank 2 counts more than rank 1.
     boosts = getattr(measure, "discount", None) == "jarvelin2000" and measure._divisors(np.array([2.0]))[0] < 1.0  # type: ignore[attr-defined]
-    return measure.name in _SPLIT and not boosts and measure.budget is None
+    return measure.name in _SPLIT and not boosts
 
 
 def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
@@ -58,10 +57,11 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
 def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
     """Return the raw scores of the best orders of the lists down to the cutoff, to each later one of ``ranks``, to the
     end, and of all judged documents; by the name of what the order before had lost."""
+    graded = seen_lists(graded, measure)
     cutoff, longest, judged = measure.rank_cutoff, int(graded.retrieved.max(initial=0)), graded.judged
-    ranks = [whole_number(rank, "loss_ranks") for rank in ranks]
     ends = sorted({cutoff or min(ranks, default=longest or 1), *(rank for rank in ranks if rank > (cutoff or 0))})
-    names = ["order" if cutoff else f"1-{ends[0]}", *(f"{before + 1}-{end}" for before, end in pairwise(ends))]
+    names = [str(end) if end == start + 1 else f"{start + 1}-{end}" for start, end in pairwise([0, *ends])]
+    names[:1] = ["order"] if cutoff else names[:1]
     parts = dict(zip(names, ends, strict=True)) | ({f"after {ends[-1]}": longest} if longest > ends[-1] else {})
 
     def ideal() -> Floats:

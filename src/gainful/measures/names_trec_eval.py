@@ -274,6 +274,8 @@ def trec_eval_name(measure: Measure) -> str | None:
     """
     name = measure.at_parameter()
     at = getattr(measure, name) if name else None
+    if measure.budget is not None:
+        return None
     if any(getattr(measure, each) != default for each, default in measure.parameters().items() if each != name):
         return None
     whole, with_at = trec_eval_forms().get(measure.name, (measure.trec_eval, measure.trec_eval_at))

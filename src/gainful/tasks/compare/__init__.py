@@ -109,7 +109,7 @@ def compare(asked: CompareOptions) -> Comparison:
     known = {each.name for each in fields(answer.options)} - {"scores"}
     for name, (field, _) in settings_of(CompareOptions).items():
         if name not in known and name != chosen_by and differs(getattr(asked, name), field.default):
-            raise UsageError(f"{name} cannot be used with {kind}")
+            raise UsageError(f"{for_asker(option(name), name)} cannot be used with {kind}")
     found: Comparison = answer(scores, **{name: getattr(asked, name) for name in known})
     return found
 

@@ -225,7 +225,7 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Ta
     finding, ordering = (f"{'gains' if v >= 0 else 'loses'} {abs(v):.{digits}f}" for v in (math.fsum(rest), order))
     sentence = (
         f"{name_text(names[0], names)} {finding} {measure} by finding relevant documents and {ordering} by ordering "
-        f"its top {measure.rank_cutoff or parts[0][0].partition('-')[2]}."
+        f"its top {measure.rank_cutoff or parts[0][0].rpartition('-')[2]}."
     )
     worth = KINDS["loss"].note(measure, {names[0]: one, names[1]: other})
     columns = head("part | system . | baseline .", for_machines=True)
