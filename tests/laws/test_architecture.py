@@ -72,7 +72,7 @@ MOST_LINES = {
     "cli": 3_332,
     "compat": 1_754,
     "data": 4_365,
-    "evaluation": 4_823,
+    "evaluation": 4_825,
     "io": 5_531,
     "kernel": 1_370,
     "measures": 10_541,
@@ -82,7 +82,7 @@ MOST_LINES = {
     "tasks": 16_969,
     "top": 2_081,
     "gainful_papers": 6_581,
-    "tests": 56_301,
+    "tests": 56_326,
 }
 
 

@@ -249,7 +249,20 @@ def test_unjudged_documents_that_cannot_change_the_verdict_are_not_refused():
     )
     slightly = {query: [*r[:4], f"{query}-unknown", *r[4:]] for query, r in RUN.items()}
     assert check_gate(frozen, QRELS, slightly).verdict == "refused"
-    assert check_gate(freeze_gate(QRELS, RUN, "Q", rule=rule), QRELS, far_worse).verdict == "refused"
+    # Q has only its range as bounds, CG(average=ranks) none at all.
+    for measure in ("Q", "CG(average=ranks)@5"):
+        no_bounds = check_gate(freeze_gate(QRELS, RUN, measure, rule=replace(rule, margin=0.5)), QRELS, far_worse)
+        assert no_bounds.verdict == "refused" and "are judged" in no_bounds.refusal
+
+
+def test_unjudged_documents_may_be_forbidden():
+    qrels = {**QRELS, "q00": {**QRELS["q00"], "secret": -1}}
+    below = {query: [*r, f"{query}-unknown"] for query, r in RUN.items()}
+    assert check_gate(freeze_gate(qrels, RUN, "R@20", rule=Rule(0.5)), qrels, below).verdict == "pass"
+    forbidding = freeze_gate(qrels, RUN, "R@20", rule=Rule(0.5, forbid="Leak@20"))
+    refused(check_gate(forbidding, qrels, below), "only 90.9% of the documents in the top 20 are judged")
+    leaking = {**below, "q00": [*below["q00"], "secret"]}
+    assert check_gate(forbidding, qrels, leaking).verdict == "regression"
 
 
 def test_unjudged_documents_are_refused(gate):

@@ -159,10 +159,12 @@ def _of_ties(evaluation: ScoredRun) -> list[str]:
         return []
     ends, ranges = [replace(evaluation, raw=raw, ties=None) for raw in evaluation.tied], []
     for measure in evaluation.measures:
-        low, high = sorted(f"{end.mean(measure):.4f}" for end in ends)
-        if measure.name in BOUNDED_BY_GRADE and getattr(measure, "level", None) is None and low != high:
+        low, high = (f"{mean:.4f}" for mean in sorted(end.mean(measure) for end in ends))
+        gains = [gain for _, gain in getattr(getattr(measure, "gain", None), "weights", ())]
+        rises = getattr(measure, "level", None) is None and gains == sorted(gains) and not any(gains[:1])
+        if measure.name in BOUNDED_BY_GRADE and rises and low != high:
             ranges.append(f"{measure} between {low} and {high}")
-    return [f"ties leave {some_of(ranges, 3)}"] if ranges else []
+    return [f"ties leave {', '.join(ranges[:3])}{', ...' * (len(ranges) > 3)}"] if ranges else []
 
 
 def _concerns(note: str, measures: Sequence[Measure]) -> bool:

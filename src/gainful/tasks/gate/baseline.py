@@ -196,7 +196,8 @@ def check_gate(
         if refusal is None:
             return whole
         ends = [_assessed(report, each) for each in _at_bounds(found, judged, runs, threads)]
-        if {each.verdict for each in ends} != {whole.verdict}:
+        may_leak = frozen.rule.forbid and whole.verdict != "regression"  # an unjudged document can be forbidden
+        if may_leak or {each.verdict for each in ends} != {whole.verdict}:
             raise refusal
         means = ", ".join(f"{name} {ends[0].means[name]:.4f} or {ends[1].means[name]:.4f}" for name in whole.means)
         few = refusal.message.partition(", ")[0]
@@ -304,13 +305,12 @@ def _at_bounds(found: Measured, judged: Judged, runs: Mapping[str, RunLike], thr
         each = evaluate_runs(judged, runs, found.measures, queries=queries, beside=beside, threads=threads).values()
     except UsageError:  # the conventions allow no bounds
         return
-    parts = [[evaluation.besides["bounds"].get(str(measure)) for evaluation in each] for measure in found.measures]
+    parts = [[one.besides["bounds"].get(str(measure)) or {} for one in each] for measure in found.measures]
+    if not all(map(all, parts)):  # no finite bounds
+        return
     for end in ("lowest", "highest"), ("highest", "lowest"):
         scores = [
-            [
-                np.full(len(first.queries), np.nan) if part is None else part[end[measure.better == "lower"]]
-                for part in row
-            ]
+            [part[end[measure.better == "lower"]] for part in row]
             for measure, row in zip(found.measures, parts, strict=True)
         ]
         yield replace(found, scores=np.array(scores).transpose(0, 2, 1))
