@@ -24,7 +24,7 @@ def _needed(recall: float, base: Ints, cut: str) -> Ints:
     return np.asarray(whole + (ratios(whole, base) < recall), np.int64)
 
 
-class AP(Binary):
+class AP(Binary, takes="cutoff"):
     """Average precision: the mean of the precision at the rank of each relevant document.
 
     Formula:
@@ -51,7 +51,6 @@ class AP(Binary):
     """
 
     name = "AP"
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         return ratios(block.precision_sums(self._relevant(block), self.cutoff), self._base(block))
@@ -68,7 +67,7 @@ class AP(Binary):
         return Arithmetic(columns, steps, adds="relevant", running="sum")
 
 
-class RR(Binary):
+class RR(Binary, takes="cutoff"):
     """Reciprocal rank of the first relevant document.
 
     Formula:
@@ -93,7 +92,6 @@ class RR(Binary):
     """
 
     name = "RR"
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)

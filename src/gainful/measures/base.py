@@ -325,7 +325,7 @@ class OfGains(Measure):
 
     gain = LINEAR
     rel = level = cast("float | None", None)
-    unjudged = cast("str | None", None)
+    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
 
     def _run_lists(self, block: Block) -> GainLists:
         return block.gain_lists(self.gain, self.rel, self.level)
@@ -334,13 +334,8 @@ class OfGains(Measure):
         return block.ideal_lists(self.gain, self.rel, self.level)
 
 
-class Graded(OfGains):
+class Graded(OfGains, takes="gain rel level unjudged"):
     """A measure of gains with the usual first parameters."""
-
-    gain: Gain = LINEAR
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
 
 def value_text(value: object) -> str:

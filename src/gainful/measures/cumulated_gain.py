@@ -51,7 +51,6 @@ class CumulatedGain(OfGains):
 
     discount, base = "burges2005", cast("Base", 2.0)
     average = cast("str | None", None)
-    cutoff = cast("int | None", None)
 
     def validate(self) -> None:
         super().validate()

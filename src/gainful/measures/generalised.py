@@ -55,7 +55,7 @@ class Generalised(Graded):
         return block.cached(("generalised curve", self.gain, self.rel, self.level), curve)
 
 
-class GP(Generalised):
+class GP(Generalised, takes="cutoff"):
     """Generalised precision: the mean relevance of the first k documents.
 
     Formula:
@@ -82,13 +82,12 @@ class GP(Generalised):
 
     name = "gP"
     needs_at = True
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
 
-class GR(Generalised):
+class GR(Generalised, takes="cutoff"):
     """Generalised recall: the share of the total relevance that is in the first k documents.
 
     Formula:
@@ -113,7 +112,6 @@ class GR(Generalised):
 
     name = "gR"
     needs_at = True
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         # The same gains added in another order may differ in the last bit.

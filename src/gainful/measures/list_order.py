@@ -169,7 +169,7 @@ class SFTotal(OfGains, takes="gain w average rel level unjudged cutoff"):
     needs_at = True
     exempt = Frustration.exempt
     w = 0.5
-    average, cutoff = cast("str | None", None), cast("int | None", None)
+    average = cast("str | None", None)
 
     def compute(self, block: Block) -> Floats:
         common = (self.average, self.rel, self.level, self.unjudged, self.cutoff)

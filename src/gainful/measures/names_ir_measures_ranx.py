@@ -65,11 +65,6 @@ def _recall(what: str, value: object) -> Mapping[str, object]:
     return {"recall": float(f"{_number(what, value):.2f}")}
 
 
-def _given_rel(what: str, value: object) -> Mapping[str, object]:
-    """Read rel for cwl-eval, where 1 differs from above 0, because grades can be real numbers."""
-    return {"rel": _whole(what, value)}
-
-
 def _as_number(ours: str) -> _Reader:
     return lambda what, value: {ours: _number(what, value)}
 
@@ -143,7 +138,8 @@ NAMES: Mapping[str, _Name] = {
     "NumRet": _Name("NumRet", _REL, setting=_COUNTS),
     "P": _Name("P", {**_CUTOFF, **_BINARY}, "cutoff"),
     "R": _Name("R", {**_CUTOFF, **_BINARY}, "cutoff"),
-    "RBP": _Name("RBP", {"p": _persistence, "rel": _given_rel, **_CUTOFF}, "rel", _CWL),
+    # For cwl-eval, rel=1 differs from above 0, because grades can be real numbers.
+    "RBP": _Name("RBP", {"p": _persistence, "rel": _as_whole("rel"), **_CUTOFF}, "rel", _CWL),
     "RR": _Name("RR", {**_CUTOFF, **_BINARY}),
     "Rprec": _Name("Rprec", _BINARY),
     "SetAP": _Name("SetAP", _BINARY),
@@ -214,7 +210,10 @@ def translate(name: str, text: str) -> Translation:
     if "max_rel" in ours:
         low, high = ours.pop("min_rel", 0), ours.pop("max_rel")
         ours["gain"] = Gain.of(f"{low}..{high}", f"{text}: grades from min_rel to max_rel")
-    return Translation(text, "ir_measures", (build(measure, ours),), (_setting(theirs, known, given),))
+    setting = _GDEVAL if given.get("dcg") == "exp-log2" else known.setting
+    if theirs == "RR" and "cutoff" in given:
+        setting = _MS_MARCO
+    return Translation(text, "ir_measures", (build(measure, ours),), (setting,))
 
 
 def _special(theirs: str, known: _Name, given: dict[str, object], text: str) -> tuple[str, dict[str, object]]:
@@ -228,12 +227,6 @@ def _special(theirs: str, known: _Name, given: dict[str, object], text: str) -> 
     if "gains" in given and given.get("dcg", "log2") != "log2":
         raise UsageError(f"{text}: gains and dcg cannot be combined in ir_measures", "leave one of them out")
     return known.ours, given
-
-
-def _setting(theirs: str, known: _Name, given: Mapping[str, object]) -> Setting:
-    if theirs == "RR" and "cutoff" in given:
-        return _MS_MARCO
-    return _GDEVAL if given.get("dcg") == "exp-log2" else known.setting
 
 
 def _split_text(name: str, text: str) -> tuple[str, dict[str, object], object]:

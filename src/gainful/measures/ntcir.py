@@ -63,10 +63,8 @@ class Stops:
         return np.asarray(chosen & (self.rank == rank[self.row]))
 
 
-class _Stopping(Graded):
+class _Stopping(Graded, takes="cutoff"):
     """A sum over relevant documents of stopping probability times utility down to there."""
-
-    cutoff: int | None = None
 
     #: The name of the utility.
     utility_name: ClassVar[str] = "BR"
@@ -356,7 +354,7 @@ def _sums_by_halves(row: Ints, gain: Floats) -> Floats:
     return shared
 
 
-class GAP(Graded):
+class GAP(Graded, takes="cutoff"):
     """Graded average precision: expected AP for users with different relevance thresholds.
 
     Formula:
@@ -384,7 +382,6 @@ class GAP(Graded):
     """
 
     name = "GAP"
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         row, rank, gain = self._run_lists(block).to(self.cutoff)

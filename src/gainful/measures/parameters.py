@@ -221,5 +221,5 @@ PARAMETERS: Mapping[str, Parameter] = {
     "L": Parameter(_read_positive, "length of text after which nobody reads on"),
     "c_snippet": Parameter(_read_cost, "length of a snippet"),
     "p_read": Parameter(_read_between(0, 1), "share of a relevant document that is read"),
-    "wanted": Parameter(read_number, "gain that the user wants"),
+    "wanted": Parameter(_read_positive, "gain that the user wants"),
 }

@@ -20,8 +20,7 @@ class _OfChosen(Measure):
     """A measure of documents chosen by grade; subclasses take these parameters. Without ``cutoff``, the whole list."""
 
     rel = level = cast("float | None", None)
-    unjudged = cast("str | None", None)
-    cutoff = cast("int | None", None)
+    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
 
     def _relevant(self, block: Block) -> Documents:
         return block.relevant(self.rel, self.level)
@@ -52,16 +51,12 @@ class OfRelevant(_OfChosen):
     """
 
 
-class Binary(OfRelevant):
+class Binary(OfRelevant, takes="rel level unjudged"):
     """A measure of binary relevance with the usual parameters.
 
     Conventions:
         - unjudged documents are not relevant
     """
-
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def _hint_at(self) -> str:
         return super()._hint_at() + (f", or Set{self.name} for the whole list" if self.at == "cutoff" else "")
@@ -134,7 +129,7 @@ class FMeasure(Binary):
         return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
 
 
-class P(Precision):
+class P(Precision, takes="cutoff"):
     """Precision: the share of the first k documents that are relevant.
 
     Formula:
@@ -157,10 +152,9 @@ class P(Precision):
 
     name = "P"
     needs_at = True
-    cutoff: int | None = None
 
 
-class R(Recall):
+class R(Recall, takes="cutoff"):
     """Recall: the share of relevant documents that are among the first k.
 
     Formula:
@@ -185,10 +179,9 @@ class R(Recall):
 
     name = "R"
     needs_at = True
-    cutoff: int | None = None
 
 
-class F(FMeasure):
+class F(FMeasure, takes="beta cutoff"):
     """F: the weighted harmonic mean of precision and recall of the first k documents.
 
     Formula:
@@ -215,8 +208,6 @@ class F(FMeasure):
 
     name = "F"
     needs_at = True
-    beta: float = 1.0
-    cutoff: int | None = None
 
 
 class Rprec(Binary):
@@ -284,7 +275,7 @@ class RprecMult(Binary):
         return ratios(block.count(self._relevant(block), depth), depth)
 
 
-class RelP(Binary):
+class RelP(Binary, takes="cutoff"):
     """Precision relative to the maximum possible with k documents.
 
     Formula:
@@ -309,13 +300,12 @@ class RelP(Binary):
 
     name = "RelP"
     needs_at = True
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
 
 
-class Success(Binary):
+class Success(Binary, takes="cutoff"):
     """Success: whether any of the first k documents is relevant.
 
     Formula:
@@ -337,13 +327,12 @@ class Success(Binary):
     """
 
     name = "Success"
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         return self._any_found(block)
 
 
-class Complete(Binary):
+class Complete(Binary, takes="cutoff"):
     """Completeness: whether all relevant documents are among the first k.
 
     Formula:
@@ -365,7 +354,6 @@ class Complete(Binary):
     """
 
     name = "Complete"
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         base, relevant = self._base(block), self._relevant(block)
@@ -466,7 +454,7 @@ class SetR(Recall):
     name = "SetR"
 
 
-class SetF(FMeasure):
+class SetF(FMeasure, takes="beta"):
     """F of the whole list.
 
     Formula:
@@ -489,7 +477,6 @@ class SetF(FMeasure):
     """
 
     name = "SetF"
-    beta: float = 1.0
 
 
 class SetAP(Binary):

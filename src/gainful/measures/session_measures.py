@@ -323,11 +323,6 @@ class DocumentsToGain(_OfSessions, takes="wanted gain repeats short scan rel lev
     bounds = (1.0, math.inf)
     wanted, gain = 1.0, _LINEAR
 
-    def validate(self) -> None:
-        super().validate()
-        if self.wanted <= 0:
-            raise UsageError(f"{self.name}: wanted: expected a number above 0, found {number_text(self.wanted)}")
-
     def compute_sessions(self, block: SessionBlock) -> Floats:
         documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
         reached = self._reached(block, depth)

@@ -166,7 +166,7 @@ def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> 
     return np.searchsorted(key(row, grade), key(of_row, of_grade)) - np.searchsorted(row, of_row)
 
 
-class PairAccuracy(Binary):
+class PairAccuracy(Binary, takes="cutoff"):
     """Pairwise accuracy: how often a relevant document ranks above a non-relevant one.
 
     Formula:
@@ -195,7 +195,6 @@ class PairAccuracy(Binary):
         "append": "added documents form pairs with the relevant ones above them",
         "swap": "with a cutoff, a document that moves below it removes its pairs",
     }
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         relevant = self._relevant(block)

@@ -50,7 +50,7 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
 
 class _RankBiased(OfGains, takes="p gain scale rel level unjudged cutoff"):
     p, gain = 0.8, BINARY
-    scale, cutoff = cast("str | None", None), cast("int | None", None)
+    scale = cast("str | None", None)
 
     def validate(self) -> None:
         super().validate()
