@@ -203,5 +203,11 @@ def test_abstention(command):
     assert result.rows("P@1: selected thresholds")[0]["threshold"] is None
     same = command("curves", "qrels", "one.run", "--kind", "abstain", "-m", "P@1", "--level", "30", "--format", "jsonl")
     assert same.out == result.out
+    found = command("curves", "qrels", "one.run", "--abstain", "-m", "P@1", "--level", "0.5", "--quiet")
+    assert "at most 0.5%: at least 199 queries are needed" in " ".join(found.out.split())
+    found = command("curves", "qrels", "one.run", "--abstain", "--level", "100")
+    assert "--level: expected a percentage between 0 and 100, found 100\nhint: 10 is 10%" in found.err
+    found = command("curves", "qrels", "one.run", "--abstain", "--kind", "recall")
+    assert found.code == 2 and "--abstain cannot be used with --kind recall" in found.err
     found = command("curves", "qrels", "one.run", "--abstain", "--points", "5")
     assert found.code == 2 and "--points cannot be used with --kind abstain" in found.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from fractions import Fraction
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 
 from gainful import abstention_curves, evaluate, parse
-from gainful.errors import UsageError
-from gainful.tasks.curves.abstention import answers_by_threshold
+from gainful.errors import GainfulWarning, UsageError
+from gainful.tasks.curves.abstention import AbstentionCurves, answers_by_threshold
 from gainful.tasks.curves.averages import Resampling
 from tests.together import together
 
@@ -135,11 +136,73 @@ def test_a_run_that_never_answers_is_never_wrong() -> None:
         ({"measures": "DCG@10"}, "DCG@10: abstention needs a mean from 0 to 1"),
         ({"measures": "NumRet"}, "NumRet: abstention needs"),
         ({"level": 1}, "level: expected a number between 0 and 1, found 1"),
+        ({"level": "10"}, "level: expected a number between 0 and 1, found 10"),
+        ({"bar": math.nan}, "bar: expected a finite number"),
+        ({"bar": 1}, "bar: expected a number below 1, the best score, found 1"),
+        ({"policy": "missing=skip"}, "missing=skip cannot be used with abstention"),
+        ({"policy": {"undefined": "skip"}}, "undefined=skip cannot be used with abstention"),
     ],
 )
 def test_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("(", r"\(")):
         abstention_curves({"q": {"d": 1}}, {"a": {"q": {"d": 1.0}}}, **options)
+
+
+def guaranteed_of(found: AbstentionCurves) -> dict[str, object]:
+    """The only row of the guarantee, as machines read it."""
+    rows = map(json.loads, found.text("jsonl").splitlines())
+    return next(row for row in rows if "guaranteed" in row)
+
+
+def test_printed_thresholds_are_exact() -> None:
+    """Scores differ after the fourth decimal: a rounded threshold would answer other queries, or all."""
+    qrels = {f"q{i:02}": {"a": int(i > 9)} for i in range(40)}
+    run = {query: {"a": 1e-5 + i * 1e-6 + 1e-17} for i, query in enumerate(qrels)}
+    found = abstention_curves(qrels, {"a": run}, "P@1", draws=0)
+    threshold = run["q06"]["a"]  # (3 + 1) / 41 <= 10% above it
+    line = next(line for line in found.text().splitlines() if line.startswith("a ") and "82.5%" in line)
+    assert [float(each) for each in line.split() if each.startswith(("1.6", "0.00001"))] == [threshold]
+    assert guaranteed_of(found)["threshold"] == threshold
+
+
+def test_no_threshold_is_not_the_one_that_returns_every_list() -> None:
+    qrels, run = {f"q{i}": {"d": 1} for i in range(9)}, {f"q{i}": {"d": i + 1.0} for i in range(9)}
+    for level, guaranteed, text in ((0.1, True, " -inf "), (0.05, False, " - ")):
+        found = abstention_curves(qrels, {"a": run}, "P@1", level=level, draws=0)
+        row = guaranteed_of(found)
+        assert (row["threshold"], row["guaranteed"], row["answered"]) == (None, guaranteed, 1.0 if guaranteed else None)
+        line = next(line for line in found.text().splitlines() if line.startswith("a "))
+        assert text in line.replace("     -     -", "", 1)
+
+
+def test_nothing_is_relevant_if_nothing_gains() -> None:
+    """Grade 1 gains nothing, so that the right answer to q2 is none."""
+    qrels = {"q1": {"d": 2}, "q2": {"d": 1}}
+    run = {"q1": {"d": 2.0}, "q2": {"d": 1.0}}
+    found = abstention_curves(qrels, {"a": run}, ["nDCG(gain=0-0-1)@1", "P(rel=2)@1"], draws=0)
+    for curve in found.curves.values():
+        assert curve.of("kept")[0].tolist() == [0.5, 1.0, 0.5]
+
+
+@together("order", ["score", "rank", "input"])
+def test_the_top_score_is_the_highest(order: str) -> None:
+    text = b"q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.9 t\nq2 Q0 a 1 0.7 t\n"
+    curve = abstention_curves({"q1": {"a": 1}, "q2": {"a": 1}}, {"r": text}, policy={"order": order}, draws=0)
+    assert curve.curves["r", "nDCG@10"].thresholds.tolist() == [-math.inf, 0.7, 0.9]
+
+
+def test_notices_count_what_the_curves_count() -> None:
+    qrels = {f"q{i:02}": {"d": int(i > 2)} for i in range(20)}  # nothing is relevant to q00, q01 and q02
+    run = {query: {"d": 1.0} for query in qrels if query not in ("q00", "q01", "q03")}
+    with pytest.warns(GainfulWarning) as caught:
+        found = abstention_curves(qrels, {"r": run}, "nDCG@1", draws=0)
+    # q00 and q01 score 1 without an answer; 18 of 20 queries are right: all but q02, answered, and q03.
+    assert found.notices == (
+        "r: 1 judged query not answered, given the worst score (missing=zero): q03",
+        "r: nDCG@1 is saturated: 18 of 20 queries have its best score",
+    )
+    assert found.curves["r", "nDCG@1"].of("kept")[0, 0] == 18 / 20
+    assert "skip" not in str(caught[0].message)
 
 
 def test_threads_change_nothing() -> None:

@@ -346,7 +346,7 @@ def test_abstention_is_that_of_its_curves(monkeypatch):
     chosen = [query for query in qrels if query != "q00"]
 
     def plain(values):
-        return [None if value is None or math.isnan(value) else value for value in values]
+        return [value if math.isfinite(value) else None for value in values]
 
     def check(queries, draws):
         found = gainful.abstention_curves({query: qrels[query] for query in queries}, runs, "nDCG@5", draws=draws)

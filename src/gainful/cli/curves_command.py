@@ -37,10 +37,11 @@ class _EveryKind(AbstentionOptions, GeneralisedRecallOptions, RecallLevelOptions
 
 @dataclass(frozen=True, kw_only=True)
 class _Kind:
-    kind: str = setting(
-        "gain",
+    kind: str | None = setting(
+        None,
         "Kind of curve; " + "; ".join(f"{name}: {about}" for name, (*_, about) in KINDS.items()) + ".",
         choices=KINDS,
+        shown="gain",
     )
     abstain: bool = setting(False, "Systems that may answer nothing; the same as --kind abstain.")
     measures: tuple[str, ...] = setting(
@@ -82,7 +83,9 @@ def command(
 
     Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
     """
-    wanted, kind = given(_EveryKind, params), "abstain" if chosen.abstain else chosen.kind
+    wanted, kind = given(_EveryKind, params), chosen.kind or ("abstain" if chosen.abstain else "gain")
+    if chosen.abstain and kind != "abstain":
+        raise UsageError(f"--abstain cannot be used with --kind {kind}")
     if chosen.measures:
         wanted["measures"] = chosen.measures
     show = {name: wanted.pop(name) for name in settings_of(SidewaysOptions) if name in wanted and kind == "gain"}

@@ -447,7 +447,7 @@ def _ends(axis: Axis, values: list[float], margin: float) -> tuple[float, float]
         low = min(empty[0], high / 10)
     if high > low:
         return low, high
-    return (low / 2, low * 2) if axis.is_log else (low - 0.5, low + 0.5)
+    return (low / 2, low * 2) if axis.is_log else (low - 0.5 * (axis.low is None), low + 0.5)
 
 
 def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -> Ticks:

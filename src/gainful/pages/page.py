@@ -20,7 +20,7 @@ Row: TypeAlias = tuple[Cell, ...]
 
 #: Kinds of values: ``share`` is a fraction shown as a percentage; ``difference`` belongs to the column before it and is
 #: shown in parentheses; ``marks`` (letters, daggers) also belong to it, as superscripts in papers.
-Kind: TypeAlias = Literal["text", "number", "count", "share", "difference", "marks"]
+Kind: TypeAlias = Literal["text", "number", "exact", "count", "share", "difference", "marks"]
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,17 @@ class Table:
         return max(1, texts)
 
 
-_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "+": "number", "%": "share", "±": "difference"}
-_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±+])(\d*))?(?: ← ([\w.]+))?")
+_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "=": "exact", "+": "number", "%": "share", "±": "difference"}
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.=%±+])(\d*))?(?: ← ([\w.]+))?")
 
 
 def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
     """Parse the columns of a table from its header, separated by bars, or given one by one.
 
-    The kind follows the name: ``#`` counts, ``.`` numbers, ``.12`` numbers with twelve places, ``+4`` signed numbers,
-    ``%`` shares, ``±1`` the difference belonging to the column before; otherwise texts. ``← test.sizes.0`` is the path
-    of the value in a record, if not the attribute of the same name; missing steps give None.
+    The kind follows the name: ``#`` counts, ``.`` numbers, ``.12`` numbers with twelve places, ``=`` numbers in full,
+    ``+4`` signed numbers, ``%`` shares, ``±1`` the difference belonging to the column before; otherwise texts.
+    ``← test.sizes.0`` is the path of the value in a record, if not the attribute of the same name; missing steps give
+    None.
 
     >>> [(column.name, column.kind, column.places) for column in head("run | documents # ← n | AP .12")]
     [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from math import isnan
+from math import isinf, isnan
 from typing import Any, NamedTuple
 
 from gainful.errors import MissingExtraError, UsageError
@@ -82,7 +82,7 @@ def shown(cell: Cell, column: Column) -> str:
         return plain(cell)
     if isinstance(cell, bool):
         return "yes" if cell else column.none
-    if column.kind == "text":
+    if column.kind in ("text", "exact"):
         return str(cell)
     if column.kind == "share":
         return f"{100 * cell:.{column.decimals}f}%"
@@ -103,6 +103,8 @@ def exact(cell: Cell, column: Column) -> Cell:
     if isinstance(cell, int) and column.kind != "share":
         return cell
     value = float(cell)
+    if column.kind == "exact" and isinf(value):
+        return None
     return int(value) if column.kind == "count" and value.is_integer() else value
 
 

@@ -390,7 +390,7 @@ def _trec_text(cell: Cell, column: Column) -> str:
         return column.none
     if isinstance(cell, bool):
         return str(cell).lower()
-    if isinstance(cell, str) or column.kind == "text":
+    if isinstance(cell, str) or column.kind in ("text", "exact"):
         return str(cell)
     # Shares stay fractions, with the precision that people see.
     places = max(4, column.decimals + 2) if column.kind == "share" else column.decimals

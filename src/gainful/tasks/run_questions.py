@@ -58,6 +58,13 @@ def _read_percentage(text: str, option: str) -> float:
     return percentage / 100
 
 
+def _read_level(text: str, option: str) -> float:
+    percentage = read_number(text, option)
+    if not 0 < percentage < 100:
+        raise UsageError(f"{option}: expected a percentage between 0 and 100, found {text}", "10 is 10%")
+    return percentage / 100
+
+
 @dataclass(frozen=True)
 class _CurvesOfRuns:
     """Options shared by all curves of runs."""
@@ -100,7 +107,7 @@ class AbstentionOptions:
     _: KW_ONLY
     policy: PolicyLike = policy_field()
     level: float = setting(
-        0.1, "abstain: most false answers to guarantee.", metavar="PERCENT", read=_read_percentage, shown="10"
+        0.1, "abstain: most false answers to guarantee.", metavar="PERCENT", read=_read_level, shown="10"
     )
     bar: float = number(0.0, "abstain: highest score of a false answer.", "SCORE", shown="0")
     draws: int = _DRAWS

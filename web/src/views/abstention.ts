@@ -58,7 +58,7 @@ export function abstention(page: Page): View | null {
     report.systems.map((_, s) => {
       const [area, low, high] = of.area[s]!;
       const row = of.lowest[s];
-      const threshold = !row ? "not possible" : row[THRESHOLD] === null ? "none needed" : fixed(row[THRESHOLD]);
+      const threshold = !row ? "not possible" : row[THRESHOLD] === null ? "none needed" : String(row[THRESHOLD]);
       const values = [threshold, share(row?.[ANSWERED]), share(row?.[FALSE]), fixed(row?.[KEPT])];
       return [system(page, s, 34), fixed(area), low == null ? "–" : `${fixed(low)} to ${fixed(high)}`, ...values];
     }),
@@ -97,7 +97,7 @@ export function abstention(page: Page): View | null {
     const rows = report.systems.flatMap((_, s) =>
       of!.rows[s]!.map((row) => [
         nameOf(page, s),
-        fixed(row[THRESHOLD]),
+        row[THRESHOLD] === null ? "none" : String(row[THRESHOLD]),
         share(row[ANSWERED]),
         share(row[FALSE]),
         share(row[RISK]),

@@ -18,11 +18,12 @@ from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_ea
 from gainful.evaluation.evaluation_page import Report
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
-from gainful.frozen import asdict, dataclass
+from gainful.frozen import asdict, dataclass, replace
+from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import number_text, percent_text
+from gainful.notation import number_text, percent_text, read_number
 from gainful.pages.charts import Axis, Band, Line, Plot
 from gainful.pages.page import Row, Table, head
 from gainful.question import question
@@ -52,9 +53,9 @@ class AbstentionCurve(NamedTuple):
         answers that are false) or ``kept`` (the mean of the measure), and both ends of the interval where shown."""
         return np.asarray(self.values[_VALUES.index(name)])
 
-    def row(self, i: int) -> list[float | None]:
-        """Return a threshold (None: -inf) and all values with their intervals."""
-        return [float(self.thresholds[i]) if i else None, *self.values[:, :, i].ravel().tolist()]
+    def row(self, i: int) -> list[float]:
+        """Return a threshold and all values with their intervals."""
+        return [float(self.thresholds[i]), *self.values[:, :, i].ravel().tolist()]
 
     def line(self, run: str, name: str) -> Line:
         """Return a value by the share of answered queries, 0 excluded."""
@@ -66,7 +67,7 @@ class AbstentionCurve(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AbstentionCurves(Showable):
-    """Result of :func:`abstention_curves`: ``curves`` by run and measure, and the scores behind them."""
+    """Result of :func:`abstention_curves`: ``curves`` by run and measure, and the scores if every list is returned."""
 
     curves: Mapping[tuple[str, str], AbstentionCurve]
     evaluations: Mapping[str, Evaluation]
@@ -90,24 +91,26 @@ class AbstentionCurves(Showable):
 
     def _parts(self, name: str, places: int) -> Iterator[Plot | Table]:
         curves, level = {run: self.curves[run, name] for run in self.evaluations}, self.asked.level
-        for what, title, label in (("risk", "False answers", "share of answers"), ("kept", f"{name} kept", name)):
+        for what, title, label in (("risk", "Risk", "share of answers"), ("kept", f"{name} kept", name)):
             axes = Axis("answered queries", 0.0, 1.0), Axis(label, 0.0)
             lines = tuple(curve.line(run, what) for run, curve in curves.items())
             yield Plot(f"{title} by share of answered queries", *axes, lines)
         rows: list[Row] = []
         for run, curve in curves.items():
             threshold, *values = [None] * 13 if curve.lowest is None else curve.row(curve.lowest)
-            rows.append((run, name, *curve.area.tolist(), threshold, *values[::3]))
+            rows.append((run, name, *curve.area.tolist(), curve.lowest is not None, threshold, *values[::3]))
         notes = ["AURC: mean risk over thresholds, from low to high"]
         if None in (curve.lowest for curve in curves.values()):
             least = math.ceil(1 / level - 1e-9) - 1
             notes.append(f"no threshold achieves at most {percent_text(level)}: at least {least:,} queries are needed")
-        labels, kept = (*head("run"), *head("measure", for_machines=True)), f"kept .{places}"
-        columns = " | ".join([*(f"{each} .{places}" for each in ("AURC", "low", "high", "threshold")), "answered %"])
+        labels = *head("run"), *head("measure", for_machines=True)
+        columns = [*labels, *head(f"AURC .{places} | low .{places} | high .{places}")]
+        columns += head("guaranteed", for_machines=True)
+        columns += head(f"threshold = | answered % | false % | risk % | kept .{places}")
         title = f"{name}: at most {percent_text(level)} false answers guaranteed"
-        yield Table((*labels, *head(f"{columns} | false % | risk % | {kept}")), tuple(rows), title, tuple(notes))
+        yield Table(tuple(columns), tuple(rows), title, tuple(notes))
         rows = [(run, name, *curve.row(i)) for run, curve in curves.items() for i in curve.shown]
-        found = [*labels, *head(f"threshold .{places}")]
+        found = [*labels, *head("threshold =")]
         for what, kind in zip(_VALUES, ("%", "%", "%", f".{places}"), strict=True):
             ends = head(f"{what}_low {kind} | {what}_high {kind}", for_machines=what in ("answered", "false"))
             found += [*head(f"{what} {kind}"), *ends]
@@ -141,18 +144,26 @@ def abstention_curves(asked: AbstentionOptions) -> AbstentionCurves:
     for measure in measures:
         if not can_abstain(measure):
             raise UsageError(f"{measure}: abstention needs a mean from 0 to 1 (best), such as that of nDCG@10")
+    for name in ("missing", "undefined"):
+        if getattr(judged.policy, name) == "skip":
+            raise UsageError(f"{name}=skip cannot be used with abstention: a query counts without an answer")
+    asked = replace(asked, level=read_number(asked.level, "level"), bar=read_number(asked.bar, "bar"))
     if not 0 < asked.level < 1:
         raise UsageError(f"level: expected a number between 0 and 1, found {number_text(asked.level)}")
+    if asked.bar >= 1:
+        raise UsageError(f"bar: expected a number below 1, the best score, found {number_text(asked.bar)}")
     resampling, curves = Resampling.of(asked.draws, asked.seed, asked.confidence), {}
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
-        evaluation, listed = evaluate_graded(graded, measures), graded.retrieved > 0
-        top = np.full(listed.size, -np.inf)
-        top[listed] = graded.score[graded.list_offsets[:-1][listed]]
-        for measure in measures:
-            none = judged.recall_base(getattr(measure, "rel", None), getattr(measure, "level", None)) == 0
-            curves[name, str(measure)] = curve_of(top, evaluation.settled_scores(measure), none, asked)
-        return evaluation
+        evaluation, top = evaluate_graded(graded, measures), top_scores(graded, graded.score)
+        none, score = np.empty((2, len(measures), top.size))
+        for i, measure in enumerate(measures):
+            none[i], score[i] = nothing_relevant(measure, judged), evaluation.settled_scores(measure)
+            curves[name, str(measure)] = curve_of(top, score[i], none[i] > 0, asked)
+        # Notices count what the curves do: nothing is right where nothing is relevant.
+        right = none.astype(bool) & ~graded.answered
+        score = np.where(none, right, np.nan_to_num(score))
+        return replace(evaluation, raw=score, answered=evaluation.answered | right.all(axis=0))
 
     needed = frozenset({"scores"}).union(*(measure.needed() for measure in measures))
     evaluations = join_each(judged, asked.runs, scored, needed, threads=asked.threads)
@@ -162,6 +173,22 @@ def abstention_curves(asked: AbstentionOptions) -> AbstentionCurves:
 def can_abstain(measure: Measure) -> bool:
     """Whether a measure is a mean from 0 to 1 (best)."""
     return (measure.better, measure.aggregate, *measure.bounds) == ("higher", "mean", 0.0, 1.0)
+
+
+def top_scores(graded: GradedRun, score: Floats) -> Floats:
+    """Return the highest score of each list, which need not be in order; -inf without one."""
+    top, listed = np.full(graded.retrieved.size, -np.inf), graded.retrieved > 0
+    if listed.any():
+        top[listed] = np.maximum.reduceat(score, graded.list_offsets[:-1][listed])
+    return top
+
+
+def nothing_relevant(measure: Measure, judged: Judged) -> Bools:
+    """Return whether no document of each query has a gain, or is relevant if only relevance counts."""
+    rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
+    if not isinstance(gain, Gain):
+        return np.equal(judged.recall_base(rel, level), 0)
+    return np.equal(np.diff(judged.ideal_lists(gain, rel, level).offsets), 0)
 
 
 def curve_of(top: Floats, score: Floats, none: Bools, asked: AbstentionOptions) -> AbstentionCurve:

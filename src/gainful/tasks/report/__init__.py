@@ -52,7 +52,7 @@ from gainful.tasks.compare import Comparison
 from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several
 from gainful.tasks.compare.two_systems import compare_two
-from gainful.tasks.curves.abstention import can_abstain, curve_of
+from gainful.tasks.curves.abstention import can_abstain, curve_of, nothing_relevant
 from gainful.tasks.curves.averages import curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
@@ -404,7 +404,7 @@ class ReportData(PageData):
             return None
         is_small = len(tops) * self.places.size <= _MOST_RESAMPLED
         asked = AbstentionOptions(self.judged, {}, draws=AbstentionOptions.draws if is_small else 0)
-        none = self.judged.recall_base(getattr(measure, "rel", None), getattr(measure, "level", None))[self.places] == 0
+        none = nothing_relevant(measure, self.judged)[self.places]
         scores = [each.settled_scores(measure) for each in self.evaluations.values()]
         curves = [curve_of(top, score, none, asked) for top, score in zip(tops, scores, strict=True)]
         return {

@@ -55,6 +55,7 @@ from gainful.tasks.compare.compare_words import (
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions, decision
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 from gainful.tasks.compare.unpaired_systems import UnpairedComparison
+from gainful.tasks.curves.abstention import top_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -330,9 +331,8 @@ def kept_runs(
         codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(judged.levels, shown.hit_grade[near])
         rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
         scores = _with_bounds_and_loss(graded, measures), evaluate_graded(skipping, auxiliary)
-        run, top, listed = cast(Run, graded.run), np.full(lengths.size, -np.inf), graded.retrieved > 0
-        if run.has_scores:
-            top[listed] = run.score[graded.row[graded.list_offsets[:-1][listed]]]
+        run = cast(Run, graded.run)
+        top = top_scores(graded, run.score[graded.row]) if run.has_scores else np.full(lengths.size, -np.inf)
         return KeptRun(*scores, codes, lengths, _documents_at(run, rows), top)
 
     return list(join_each(judged, runs, keep, needed, threads=threads).values())
