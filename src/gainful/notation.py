@@ -164,6 +164,9 @@ def read_cutoff(value: object, what: str) -> int | Budget:
     """Read a rank, or a budget with its unit."""
     text = str(value).strip()
     if NUMBER.fullmatch(text) or (found := _BUDGET.fullmatch(text)) is None:
+        if NUMBER.match(text) and not NUMBER.fullmatch(text) and "," not in text:
+            units = "t, c, w, s or the name of a column of two or more letters, digits and _"
+            raise UsageError(f"{what}: expected a number or a budget, found '{value}'", f"units of budgets: {units}")
         return read_whole(value, what)
     if (amount := read_number(found["amount"], what)) <= 0:
         raise UsageError(f"{what}: expected a budget above 0, found '{value}'")

@@ -306,6 +306,8 @@ def _prepared(
     levels = {str(place): level for place, level in enumerate(_levels(qrels, judgments))}
     some = Qrels.from_dict({"-": levels}, scale=scale)
     check_measures(wanted, Judged(some, settled))
+    if measure := next((each for each in wanted if "documents" in each.needed()), None):
+        raise UsageError(f"{measure}: needs all documents of the lists, which Spark does not keep")
     # Partitions forgive what the policy forbids; errors are raised once all queries are known.
     instead = {"missing": "zero", "undefined": "zero", "extra": "ignore"}
     forgiving = settled.replace(**{name: each for name, each in instead.items() if getattr(settled, name) == "error"})

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from gainful import InputError, UsageError, compare, evaluate, explain, gain_curves, judge_next, parse
+from gainful import (
+    InputError,
+    UsageError,
+    assess_sensitivity,
+    compare,
+    evaluate,
+    explain,
+    gain_curves,
+    judge_next,
+    parse,
+)
 from gainful.data.qrels import Qrels
 from gainful.measures.measure_families import ALL_MEASURES
 
@@ -58,7 +68,7 @@ def test_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["nDCG@0t", "nDCG@-5t", "nDCG@10k", "nDCG@t", "nDCG@1,000t", "IPrec@10t"])
 def test_what_is_no_budget(text: str) -> None:
-    with pytest.raises(UsageError, match="expected"):
+    with pytest.raises(UsageError, match="expected a number or a budget" if text == "nDCG@10k" else "expected"):
         parse(text)
 
 
@@ -70,6 +80,10 @@ def test_measures_without_a_budget() -> None:
             parse(f"{name}@4000t")
     with pytest.raises(UsageError, match="ranks, found nDCG@4000t"):
         gain_curves(QRELS, {"r": RUN}, ["nDCG@4000t"])
+    with pytest.raises(UsageError, match="nDCG@400t: depths cannot be varied under a budget"):
+        assess_sensitivity(QRELS, {"r": RUN, "s": RUN}, measure="nDCG@400t")
+    with pytest.raises(UsageError, match="alpha-DCG@400t: judgments with sub-topics are required"):
+        by_query("alpha-DCG@400t")
     with pytest.raises(UsageError, match="needs documents in an order"):
         by_query("P@400t", ties="expected")
 
@@ -111,11 +125,18 @@ def test_the_unit_names_a_column() -> None:
 
 def test_explanation() -> None:
     qrels = Qrels.of(QRELS).with_items(TOKENS)
-    steps = {"nCG@400t": "nCG@400t = 3 / 6 = 0.5000", "P@400t": "P@2 = 1 / 2 = 0.5000", "gP@400t": "gP@2 = 0.5000"}
+    steps = {"nCG@400t": "3 / 6 = 0.5000", "P@400t": "1 / 2 = 0.5000", "gP@400t": "0.5000"}
     for measure, step in steps.items():
         explained = explain(measure, qrels, RUN, "q1")
-        assert str(explained.steps[-1]) == step and explained.lists[0].documents == ("b", "a")
+        assert str(explained.steps[-1]) == f"{measure} = {step}" and explained.lists[0].documents == ("b", "a")
         assert explained.value == by_query(measure)["q1"]
+    # Of b, a, d and c, the first two fit: counts are of these, and so are lengths.
+    text = " ".join(explain("R@400t", qrels, RUN, "q1").text().split())
+    assert "1 b 100 0" in text and "2 a 300 3" in text
+    assert "<dict> retrieved 1 of them within 400t." in text and "Unjudged: none of 2 documents within 400t." in text
+    assert "items:4 | " in text
+    text = " ".join(explain("R(unjudged=condensed)@650t", qrels, RUN, "q1").text().split())
+    assert "Unjudged: 1 of 4 documents within 650t; they are removed" in text
 
 
 def test_together_with_others() -> None:

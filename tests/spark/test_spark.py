@@ -297,6 +297,8 @@ def test_command(
         (["eval", "qrels.txt", "local.parquet", "--engine", "spark", "-o", "x.parquet"], 2, "needs --by-query"),
         ([*by_query, "--loss"], 2, "--bounds, --chance and --loss are not computed by Spark"),
         ([*by_query, "--exclude", "qrels.txt"], 2, "--exclude cannot be used with --engine spark"),
+        ([*by_query, "--items", "qrels.txt"], 2, "--items cannot be used with --engine spark"),
+        ([*by_query, "-m", "ILD@10"], 2, "ILD@10: needs all documents of the lists, which Spark does not keep"),
         (["eval", "qrels.txt", "local.parquet", "--master", "local"], 2, "--master needs --engine spark"),
     ):
         assert command(arguments) == code

@@ -35,9 +35,9 @@ def evaluate_on_spark(
 ) -> dict[str, Evaluation]:
     """Evaluate runs on Spark, which also writes per-query values to the folder ``written_to``, if given."""
     inputs = reading.inputs
-    for name, given in (("exclude", inputs.exclude), ("feature", inputs.features)):
-        if given is not None:
-            raise UsageError(f"--{name} cannot be used with --engine spark")
+    for name in ("exclude", "features", "items", "training", "intents"):
+        if getattr(inputs, name) is not None:
+            raise UsageError(f"--{name.replace('features', 'feature')} cannot be used with --engine spark")
     try:
         from pyspark.sql import SparkSession
 

@@ -28,7 +28,7 @@ from gainful.data.run import (
     not_together,
 )
 from gainful.data.spans import credit_spans, span_of
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.frozen import dataclass, field, fields, replace
 from gainful.io.formats import FORMATS, PER_QUERY, PER_ROW
 from gainful.io.rows import ids_of, raise_faults
@@ -264,7 +264,8 @@ class GradedRun:
         """Return the lengths of all retrieved documents, NaN where unknown; some must be known, for ``what``."""
         table = self.judged.qrels.items
         if table is None or not table.has_attributes:
-            raise UsageError(f"{what}: a table of documents with their lengths is required ({option('items')})")
+            given = for_asker("--items", "items= or Qrels.with_items")
+            raise UsageError(f"{what}: a table of documents with their lengths is required ({given})")
         length = np.append(table.lengths(unit), np.nan)[np.minimum(self.items.item, len(table.ids))]
         unknown = [place for place in known_at if np.isnan(length[place])]
         if unknown and self.run is not None:

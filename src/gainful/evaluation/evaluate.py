@@ -202,8 +202,8 @@ def evaluate_batches(
 
     ``batches`` are objects with the Arrow PyCapsule interface, or one stream of them (pyarrow's RecordBatchReader, a
     DuckDB relation). The rows of a query must be adjacent, and may continue in the next batch; queries may be in any
-    order, but a query that returns later is an error. The other arguments, and the scores, are those of
-    :func:`evaluate`.
+    order, but a query that returns later is an error. The scores are those of :func:`evaluate`, and so are the other
+    arguments. Tables of items and sub-topics come with the judgments (:meth:`gainful.Qrels.with_items`).
 
     >>> import pyarrow
     >>> batch = pyarrow.record_batch({"query": ["q1", "q1"], "document": ["d2", "d1"], "score": [2.0, 1.0]})

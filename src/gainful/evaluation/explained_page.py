@@ -78,6 +78,7 @@ class ExplainedList:
     score: Score
     policy: Policy
     arithmetic: Arithmetic
+    lengths: Floats | None = None  # under a budget
 
 
 @dataclass(eq=False, repr=False)
@@ -348,6 +349,8 @@ def _rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Itera
         columns.append(_ByRank(Column(f"{prefix}document"), documents, one))
         if one.is_condensed:
             columns.append(_numbers_by_rank(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places))
+        if one.lengths is not None:
+            columns.append(_numbers_by_rank(f"{prefix}length", one.lengths, depth, places))
         columns.append(_numbers_by_rank(f"{prefix}grade", one.grades, depth, places, none="-"))
         for name, values in arithmetic.columns.items():
             if len(lists) == 1 or name in (arithmetic.adds, arithmetic.running):
@@ -417,7 +420,7 @@ def _judgments_table(explanation: Explanation, places: int) -> Iterator[Table]:
     for one in explanation.lists:
         prefix = f"{one.run}: " if len(explanation.lists) > 1 else ""
         found = [*(int((one.grades == grade).sum()) for grade in grades), int(one.unjudged.size)]
-        columns.append((Column(f"{prefix}retrieved", "count"), found))
+        columns.append((Column(f"{prefix}{_within(explanation) or 'retrieved'}", "count"), found))
         if cut := explanation.measure.rank_cutoff:
             seen = one.grades[:cut]
             counts = [*(int((seen == grade).sum()) for grade in grades), int(np.isnan(seen).sum())]
@@ -449,7 +452,7 @@ def _recall_base(explanation: Explanation) -> Iterator[str]:
     for one in explanation.lists if base else ():
         counts = [worth.get(grade, 0.0) > 0 for grade in one.grades.tolist()]
         top = "" if cut is None else f", {_or_none(sum(counts[:cut]))} in the top {cut}"
-        text += f"; {one.run} retrieved {_or_none(sum(counts))} of them{top}"
+        text += f"; {one.run} retrieved {_or_none(sum(counts))} of them {_within(explanation)}".rstrip() + top
     zero = number_text(explanation.lists[0].policy.grade_zero) if explanation.lists else "0"
     yield f"{text}." + ("" if zero == "0" else f" Grades are counted from {zero} (grade-zero={zero}).")
 
@@ -459,6 +462,7 @@ def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
     of = f" in {one.run}" if len(explanation.lists) > 1 else ""
     depth, length, cut = explanation.depth, len(one.documents), explanation.measure.rank_cutoff
     unjudged = f"Unjudged{of}: {_or_none(one.unjudged.size)} of {count_of(one.retrieved, 'document')}"
+    unjudged = f"{unjudged} {_within(explanation)}".rstrip()
     if one.is_condensed and one.retrieved:
         yield f"{unjudged}; they are removed before ranks are counted (unjudged=condensed)."
     elif one.retrieved:
@@ -597,6 +601,10 @@ def _list_data(one: ExplainedList) -> dict[str, object]:
             for step in one.arithmetic.steps
         ],
     }
+
+
+def _within(explanation: Explanation) -> str:
+    return f"within {explanation.measure.budget}" if explanation.measure.budget else ""
 
 
 def _or_none(count: int | None) -> str:

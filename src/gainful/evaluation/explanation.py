@@ -100,12 +100,22 @@ def explain_runs(
     opened = {name: Run.of(run, policy=settled).select([identifier]) for name, run in runs.items()}
     lists = tuple(_explained(wanted, judged, run, name) for name, run in opened.items())
     excluded = next(iter(opened.values())).exclusions
+    items = whole.items if "documents" in wanted.needed() else None
     return Explanation(
         wanted,
         text_of_id(identifier),
         _judgments(wanted, judged),
         lists,
-        Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids), excluded=excluded),
+        Signature(
+            wanted,
+            lists[0].policy,
+            whole.scale,
+            len(whole.query_ids),
+            excluded=excluded,
+            items=None if items is None else items.catalogue,
+            training=items.interactions if items is not None and items.has_training else None,
+            intents=sum(map(len, (whole.intents or {}).values())) or None,
+        ),
         _translations(measure),
         collection=(whole, opened),
     )
@@ -183,7 +193,7 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
     policy, is_condensed = graded.policy, condenses(measure, graded.policy)
     seen = seen_lists(graded, measure)
     block, fitting = Block(seen, np.zeros(1, np.int64)), int(seen.retrieved[0])
-    measure = measure.at_end(fitting)
+    measure, budget = measure.at_end(fitting), measure.budget
     raw = float(computed(measure, block)[0])
     arithmetic = measure.arithmetic(block) or _derived_arithmetic(measure, seen)
     # Never show an explanation of a different number.
@@ -195,6 +205,9 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
     grades = np.full(length, np.nan)
     grades[graded.hit_rank - 1] = graded.hit_grade
     judged_ranks = (graded.hit_rank if is_condensed else np.arange(1, length + 1))[:fitting]
+    if budget is not None:
+        length = int(judged_ranks.max(initial=0))
+        grades = grades[:length]
     tied: tuple[tuple[int, int], ...] = ()
     if policy.order == "score" and graded.score.size:
         scores = graded.score.astype(np.float32) if policy.scores == "float32" else graded.score
@@ -218,6 +231,7 @@ def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> Explain
         Score(text_of_id(graded.query_ids[0]), None if math.isnan(value) else value, status),
         policy,
         arithmetic,
+        None if budget is None else seen.lengths(budget.unit, f"@{budget}"),
     )
 
 

@@ -229,7 +229,11 @@ class Measure(ABC):
     def at_end(self, length: int) -> Measure:
         """Return the measure of lists that its budget has cut to a length: with that as its cutoff if it needs one."""
         by_rank = self.needs_at or self.sees_past_end or getattr(self, "average", None) is not None
-        return self.replace(cutoff=max(1, length)) if self.budget and by_rank else self
+        if not self.budget or not by_rank:
+            return self
+        measure = self.replace(cutoff=max(1, length))
+        object.__setattr__(measure, "_canonical", str(self))  # as steps and messages name it
+        return measure
 
     def noted(self, note: str) -> Measure:
         """Set the note of a new measure and return it."""

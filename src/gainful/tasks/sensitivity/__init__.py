@@ -52,6 +52,8 @@ def assess_sensitivity(asked: SensitivityOptions) -> Sensitivity:
     """
     require_runs(asked.runs)
     judged, base = Judged.of(asked.qrels, asked.policy), parse(asked.measure)
+    if base.budget is not None:
+        raise UsageError(f"{base}: depths cannot be varied under a budget", f"name {base.name} without it")
     chosen = _chosen_scenarios(asked)
     axes: tuple[Axis, ...] = ()
     planned: list[tuple[str, tuple[int, ...], Measure]] = []
