@@ -72,17 +72,17 @@ MOST_LINES = {
     "cli": 3_332,
     "compat": 1_754,
     "data": 4_365,
-    "evaluation": 4_847,
+    "evaluation": 4_885,
     "io": 5_531,
     "kernel": 1_370,
-    "measures": 10_506,
+    "measures": 10_522,
     "pages": 840,
     "render": 2_558,
     "stats": 6_446,
-    "tasks": 17_005,
+    "tasks": 17_014,
     "top": 2_081,
     "gainful_papers": 6_581,
-    "tests": 56_422,
+    "tests": 56_486,
 }
 
 

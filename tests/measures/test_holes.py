@@ -106,7 +106,7 @@ def test_conventions_that_decide_about_unjudged_documents_are_refused() -> None:
     qrels, run = {"q": {"a": 1}}, {"q": {"x": 1.0, "a": 1.0}}
     with pytest.raises(UsageError, match="unjudged=condensed removes unjudged documents"):
         evaluate(qrels, run, "nDCG(unjudged=condensed)", bounds=True)
-    with pytest.raises(UsageError, match="no bounds with ties=expected"):
+    with pytest.raises(UsageError, match="cannot be tried with ties=expected"):
         evaluate(qrels, run, "nDCG", ties="expected", bounds=True)
 
 
@@ -143,3 +143,13 @@ def test_bounds_of_sessions_are_the_extremes_over_all_completions(measure: str) 
         many = {f"s{i}": judged | each for i, each in enumerate(completions)}
         found = evaluate_sessions(many, sessions_from_lists(dict.fromkeys(many, lists)), measure).by_query(measure)
         assert bounds == pytest.approx({"lowest": min(found.values()), "highest": max(found.values())}, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+def test_bounds_of_sessions_contain_the_score() -> None:
+    sessions, weights = sessions_from_lists({"s": [["a", "x"]]}), "sDCG(gain={0:1,1:2})"
+    found = evaluate_sessions({"s": {"a": 1}}, sessions, weights, judged_by="session", bounds=True)
+    assert found.beside("bounds", weights) == {"lowest": found.mean(weights), "highest": 3.0}
+    # Judgments change the number of positions that the average is over.
+    average = evaluate_sessions({"s": {"a": 1, "top": 3}}, sessions, "sDCG(summary=average)", bounds=True)
+    assert not average.beside("bounds", "sDCG(summary=average)")

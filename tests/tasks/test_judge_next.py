@@ -121,7 +121,7 @@ def test_nothing_to_judge_and_scores_without_runs(folder: Path, capsys: pytest.C
     Path("full.txt").write_text("q 0 a 1\nq 0 b 0\n")
     Path("one.run").write_text("q Q0 a 1 2 x\nq Q0 b 2 1 x\n")
     assert run(shlex.split("judge-next full.txt one.run")) == 0
-    assert capsys.readouterr().out.startswith("No unjudged document can change nDCG@10.")
+    assert capsys.readouterr().out.startswith("No unjudged document in the top 10 can change nDCG@10.")
     assert run(shlex.split("eval qrels.txt bm25.run hybrid.run --by-query -o scores.jsonl")) == 0
     assert run(shlex.split("judge-next --from scores.jsonl -m nDCG@10")) == 2
     assert "judgments and runs" in capsys.readouterr().err
@@ -132,3 +132,28 @@ def test_measures_of_sub_topics_are_refused() -> None:
     scored = evaluate(b"q 1 x 1\nq 2 y 1\n", runs, "StRecall@1", subtopics=True)
     with pytest.raises(UsageError, match="measures of sub-topics"):
         judge_next(scored)
+
+
+def test_what_cannot_be_tried_is_refused() -> None:
+    qrels, runs = {"q": {"a": 2}}, {"s": {"q": {"x": 1.0, "a": 1.0}}, "t": {"q": {"a": 2.0, "x": 1.0}}}
+    with pytest.raises(UsageError, match="cannot be tried with ties=expected"):
+        judge_next(evaluate(qrels, runs, "P@1", ties="expected"))
+    with pytest.raises(UsageError, match="expected two systems, found 's' twice"):
+        judge_next(evaluate(qrels, runs, "P@1"), between=("s", "s"))
+    with pytest.raises(UsageError, match="measures of tables of documents or of scores"):
+        judge_next(evaluate(qrels, runs, "RelativeRelevance"))
+    assert judge_next(evaluate(qrels, runs["s"], "P@1")).pairs == [("q", "x")]  # a single system
+
+
+def test_priors_are_grades_of_the_judgments() -> None:
+    qrels, runs = {"q": {"d": 3, "e": 1}}, {"a": {"q": ["x", "d", "new"]}, "b": {"q": ["d", "x", "new"]}}
+    scored = evaluate(qrels, runs, "DCG@2", grade_zero=1)
+    row = {"query": "q", "document": "x", "p0": 0.0, "p3": 1.0}
+    [one] = judge_next(scored, prior=[row]).proposals
+    after = evaluate({"q": qrels["q"] | {"x": 3}}, runs, "DCG@2", grade_zero=1)
+    change = [after[name].mean("DCG@2") - scored[name].mean("DCG@2") for name in runs]
+    assert (one.moves, one.expected) == pytest.approx((abs(change[0] - change[1]),) * 2)
+    with pytest.raises(InputError, match="grade 9 is above the scale 3"):
+        judge_next(scored, prior=[row | {"p9": 0.0}])
+    with pytest.raises(InputError, match="duplicate document 'x'"):
+        judge_next(scored, prior=[row, row])

@@ -65,39 +65,66 @@ def test_named_documents_reverse_the_order() -> None:
         before = evaluate(qrels, runs, "nDCG@3")
         found = compare(before, bounds=True).bounds["nDCG@3"]
         difference = before["b"].mean("nDCG@3") - before["a"].mean("nDCG@3")
-        if found.is_settled:
+        if found.least_lead > 0:
             assert "stays ahead" in found.sentence
             assert difference * found.low > 0 < difference * found.high
         if not found.reversing:
             continue
-        # Some combination of the lowest and the highest grade of these documents alone reverses the order.
-        after = []
-        for grades in itertools.product((0, 3), repeat=len(found.reversing)):
-            more = {query: dict(judged) for query, judged in qrels.items()}
-            for (query, document), grade in zip(found.reversing, grades, strict=True):
-                more[query][document] = grade
-            scored = evaluate(more, runs, "nDCG@3")
-            after.append(scored["b"].mean("nDCG@3") - scored["a"].mean("nDCG@3"))
-        assert min(each * difference for each in after) < 0
+        more = {query: dict(judged) for query, judged in qrels.items()}
+        for query, document, grade in found.reversing:
+            more[query][document] = int(grade)
+        after = evaluate(more, runs, "nDCG@3")
+        assert (after["b"].mean("nDCG@3") - after["a"].mean("nDCG@3")) * difference < 0
         reversed_orders += 1
     assert reversed_orders > 10
 
 
-def test_sentences_of_the_three_cases() -> None:
+@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.parametrize(
+    ("measure", "qrels", "a", "b"),
+    [
+        # Undefined without a relevant document, and without a list: both are scores, and judgments change the first.
+        (
+            "SetF",
+            {"q": {"other": 0}, "r": {"z": 1, "n": 0}},
+            {"q": ["x"], "r": ["z", "n"]},
+            {"q": ["x", "y"], "r": ["z"]},
+        ),
+        ("SetP", {"q": {"o": 1}, "r": {"z": 1, "n": 0, "m": 0}}, {"q": ["x"], "r": ["z", "n", "m"]}, {"r": ["z", "n"]}),
+        ("nDCG@2", {"q": {"other": 0}, "r": {"z": 1}}, {"q": ["x"], "r": ["z"]}, {"q": ["y", "x"], "r": ["z"]}),
+    ],
+)
+def test_undefined_and_missing_scores_have_bounds(measure: str, qrels: Any, a: Any, b: Any) -> None:
+    runs = {name: {**run, "scale": ["top"]} for name, run in (("a", a), ("b", b))}
+    found = compare(qrels | SCALE, runs, measure, bounds=True).bounds[measure]
+    empty = {query: [] for query in qrels}
+    low, high = differences(qrels | SCALE, {name: empty | run for name, run in runs.items()}, measure, GRADES)
+    assert found.low <= low + 1e-12 and high <= found.high + 1e-12
+    if found.is_exact:
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_the_sentences() -> None:
     qrels = {"q": {"x": 1, "y": 0, "z": 2}}
 
-    def sentence(a: list[str], b: list[str]) -> str:
-        return compare(qrels, {"a": {"q": a}, "b": {"q": b}}, "P@2", bounds=True).bounds["P@2"].sentence
+    def sentence(a: list[str], b: list[str], measure: str = "P@2") -> str:
+        return compare(qrels, {"a": {"q": a}, "b": {"q": b}}, measure, bounds=True).bounds[measure].sentence
 
-    assert sentence(["y", "x"], ["x", "z"]) == "All documents that count for P@2 are judged."
-    assert sentence(["y", "new"], ["x", "z"]) == (
-        "b stays ahead of a whatever the unjudged documents are (1 in the top 2): mean P@2 differs by +0.5000 to "
-        "+1.0000."
+    judged = "All documents of both systems are judged, so that mean P@2 cannot change."
+    assert sentence(["y", "x"], ["x", "z"]) == judged
+    assert sentence(["y", "new", "newer"], ["x", "z"]) == (
+        "b stays ahead of a whatever the unjudged documents are: mean P@2 differs by +0.5000 to +1.0000 (2 unjudged "
+        "documents, 1 of them in the top 2)."
     )
     assert sentence(["new", "newer"], ["x", "y"]) == (
-        "2 of 2 unjudged documents in the top 2 could reverse it: q new, q newer. In all, mean P@2 differs by -0.5000 "
-        "to +0.5000."
+        "2 judgments could reverse the order: q new and q newer. With all judged, mean P@2 differs by -0.5000 to "
+        "+0.5000 (2 unjudged documents, 2 of them in the top 2)."
     )
+    assert sentence(["x", "z"], ["x", "new"]).startswith("Unjudged documents cannot put b ahead of a: mean P@2 differs")
+    assert sentence(["x", "new"], ["z", "newer"]).startswith(
+        "The means are equal; with other judgments mean P@2 differs"
+    )
+    assert sentence(["x", "new"], ["z", "newer"], "ESL").startswith("ESL has no finite bounds.")
 
 
 def test_bounds_need_runs_and_two_systems() -> None:
@@ -108,5 +135,10 @@ def test_bounds_need_runs_and_two_systems() -> None:
         compare(qrels, {"a": [lists, lists], "b": lists}, "P@2", bounds=True)
     with pytest.raises(UsageError, match="bounds=: existing scores cannot be computed again"):
         compare(ScoreMatrix.of("P@2", {"a": {"q": 0.5}, "b": {"q": 1.0}}), bounds=True)
+    with pytest.raises(UsageError, match=r"nDCG@2: 1 query left out as undefined"):
+        qrels["r"], both = {"x": 0}, lists | {"r": ["y"]}
+        compare(qrels, {"a": both, "b": both}, "nDCG@2", bounds=True, undefined="skip")
+    with pytest.raises(UsageError, match="all grades up to the scale 0 have the same gain"):
+        compare({"q": {"x": 0}}, {"a": lists, "b": lists}, "nDCG@2", bounds=True)
     with pytest.raises(UsageError, match="ties=expected"):
         compare(qrels, {"a": lists, "b": lists}, "nDCG@2", bounds=True, policy={"ties": "expected"})

@@ -13,6 +13,7 @@ from gainful.question import setting
 if TYPE_CHECKING:
     from gainful.data.graded import GradedRun
     from gainful.evaluation.results import Parts, ScoredRun
+    from gainful.kernel.arrays import Floats
     from gainful.measures.base import Measure
 
 
@@ -55,12 +56,20 @@ class Kind(NamedTuple):
 def _bounds(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Beside) -> Parts:
     import numpy as np
 
-    from gainful.measures.holes import score_bounds
+    from gainful.measures.holes import refuse_undefined, score_bounds
 
-    value, (low, high) = evaluation.settled_scores(measure), score_bounds(graded, measure)
-    if not np.isfinite([*measure.bounds]).all() and np.isinf([low, high]).any():
+    refuse_undefined(measure, evaluation.settled_scores(measure), graded.answered)
+    ends = score_bounds(graded, measure)
+    if not np.isfinite([*measure.bounds]).all() and np.isinf(ends).any():
         return {}
-    # Undefined scores count as the policy says, and the score itself is possible.
+    return with_ends(evaluation, measure, *ends)
+
+
+def with_ends(evaluation: ScoredRun, measure: Measure, low: Floats, high: Floats) -> Parts:
+    """Return the bounds of each score under the policy; the score itself, also if it is undefined, is possible."""
+    import numpy as np
+
+    value = evaluation.settled_scores(measure)
     low, high = (evaluation.settled(measure, each) for each in (low, high))
     left_out = np.isnan(value)
     return {
@@ -99,9 +108,9 @@ def _loss(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Be
 def _bounds_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
     from gainful.measures.holes import has_exact_bounds
 
-    if has_exact_bounds(measure):
-        return None
-    return "only sDCG has bounds" if measure.unit == "session" else "the range of the measure, not of these lists"
+    if not any(of_runs.values()):
+        return "no bounds"
+    return None if has_exact_bounds(measure) else "the range of the measure, not of these lists"
 
 
 def _chance_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:

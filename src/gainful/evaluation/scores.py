@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError, option
+from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.results import QUERIES, chosen_measures
 from gainful.evaluation.score_matrix import Better, ScoreMatrix, aligned, better_of, checked_measure, matrix_notices
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Evaluations by name, matrices by measure, several matrices of one measure each, or a single matrix.
 ScoresLike: TypeAlias = (
-    "Scores | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation] | Iterable[ScoreMatrix] | ScoreMatrix"
+    "Scores | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation] | Iterable[ScoreMatrix] | ScoreMatrix | Evaluation"
 )
 
 
@@ -256,6 +256,8 @@ class Scores:
                 queries={name: given.queries[name] for name in names if name in given.queries},
                 sessions={name: given.sessions[name] for name in names if name in given.sessions},
             )
+        if isinstance(given, Evaluation):
+            given = {given.run or given.source: given}
         if isinstance(given, Mapping) and given and isinstance(next(iter(given.values())), Evaluation):
             evaluations: Mapping[str, Evaluation] = given  # type: ignore[assignment]
             return cls._of_evaluations(evaluations, measures)
@@ -263,7 +265,11 @@ class Scores:
         if isinstance(given, Mapping):
             found = dict(given)  # type: ignore[arg-type]
         else:
-            matrices = [given] if isinstance(given, ScoreMatrix) else list(given)
+            matrices = [given] if isinstance(given, ScoreMatrix) else [*given]
+            if not all(isinstance(each, ScoreMatrix) for each in matrices):
+                raise UsageError(
+                    f"scores: expected evaluations by name, or a ScoreMatrix, found {type(given).__name__}"
+                )
             found = {matrix.measure: matrix for matrix in matrices}
             if len(found) < len(matrices):
                 names = [matrix.measure for matrix in matrices]
@@ -362,16 +368,16 @@ class Scores:
     def judged_and_runs(self, what: str) -> tuple[Judged, dict[str, RunLike]]:
         """Return the judgments and runs that were scored; ``what`` names the option that needs them, for messages."""
         if self.has_repeats:
-            raise UsageError(f"{option(what)} cannot be used with several runs of one system")
+            raise UsageError(f"{what} cannot be used with several runs of one system")
         sources = {name: each.sources for name, each in self.evaluations.items() if each.sources is not None}
         if not sources or len(sources) < len(self.evaluations):
             raise UsageError(
-                f"{option(what)}: existing scores cannot be computed again with other judgments",
+                f"{what}: existing scores cannot be computed again with other judgments",
                 "give judgments and runs instead",
             )
         for name, source in sources.items():
             if source.run is None:
-                raise UsageError(f"{option(what)}: run '{printable(name)}' is a stream and cannot be read twice")
+                raise UsageError(f"{what}: run '{printable(name)}' is a stream and cannot be read twice")
         runs = {name: source.run for name, source in sources.items() if source.run is not None}
         return next(iter(sources.values())).judged, runs
 

@@ -19,12 +19,13 @@ from gainful.data.completions import completed, unjudged_ranks
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.data.lists import count_to, cumulated, in_columns, is_relevant, ordinal_in_row, sum_by
-from gainful.errors import UsageError
+from gainful.errors import UsageError, option
 from gainful.gains import Gain
-from gainful.kernel.arrays import Floats, Ints, distinct
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, gains_of, ratios, raw_scores
 from gainful.measures.session_block import SessionBlock, SessionMeasure, raw_session_scores
+from gainful.notation import count_of, number_text
 from gainful.policy import BY_GRADE
 
 #: Measures that are extreme if all unjudged documents down to the cutoff are relevant and no later ones, or vice versa.
@@ -83,7 +84,11 @@ def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:
     gain, level = getattr(measure, "gain", None), getattr(measure, "level", None)
     named = [grade for grade, _ in gain.weights] if isinstance(gain, Gain) and gain.weights else [0.0, judged.scale]
     grades = distinct(np.array([*judged.levels, *named, *([] if level is None else [level])]))
+    grades = grades[grades <= judged.scale]
     gains = gains_of(measure, grades, judged.scale)
+    if gains.min() == gains.max():
+        message = f"{measure}: all grades up to the scale {number_text(judged.scale)} have the same gain"
+        raise UsageError(message, f"{option('scale', 3.0)} sets a higher scale")
     return float(grades[gains.argmin()]), float(grades[gains.argmax()])
 
 
@@ -96,12 +101,23 @@ def refuse_bounds(measure: Measure, graded: GradedRun) -> None:
         raise UsageError(f"{measure}: no bounds under a budget")
     for name, value, others in (("ties", policy.ties, {"expected", *BY_GRADE}), ("spans", policy.spans, {"share"})):
         if value in others:
-            raise UsageError(f"{measure}: no bounds with {name}={value}")
+            raise UsageError(f"{measure}: unjudged documents cannot be tried with {name}={value}")
+    end_grades(measure, graded.judged)
+
+
+def refuse_undefined(measure: Measure, scores: Floats, answered: Bools) -> None:
+    """Raise UsageError if queries are left out that judgments could define."""
+    count = int(np.count_nonzero(np.isnan(scores) & answered))
+    if count and measure.worst is not None:
+        left_out = f"{count_of(count, 'query', 'queries')} left out as undefined, which judgments could define"
+        raise UsageError(f"{measure}: {left_out}", f"{option('undefined', 'zero')} counts undefined scores")
 
 
 def has_exact_bounds(measure: Measure) -> bool:
     """Whether :func:`score_bounds` returns attainable scores, not the range of the measure."""
-    return measure.name in _AT_ENDS | {"AP", "GMAP", "sDCG"} or linear_form(measure) is not None
+    if measure.name == "sDCG":  # without a cutoff, the average is over a number of positions that judgments change
+        return getattr(measure, "summary", None) != "average" or measure.rank_cutoff is not None
+    return measure.name in _AT_ENDS | {"AP", "GMAP"} or linear_form(measure) is not None
 
 
 def session_bounds(block: SessionBlock, measure: SessionMeasure) -> Floats:

@@ -120,7 +120,8 @@ class PairComparison(PairedComparison):
         if self.bounds:
             columns = head("measure | lowest . ← low | highest . ← high | is_exact | unjudged #", for_machines=True)
             parts.append(Table.of(columns, list(self.bounds.values()), title="bounds"))
-        parts += self.loss
+            found = [(name, *each) for name, of in self.bounds.items() for each in of.reversing]
+            parts.append(Table(head("measure | query | document | grade .", for_machines=True), found, "reversing"))
         rows: list[tuple[Cell, ...]] = []
         for measure, result in self.pairs.items():
             matrix = self.matrices[measure]
@@ -212,7 +213,7 @@ def compare_two(asked: PairOptions) -> PairComparison:
 
 def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Table:
     """Split the difference of two systems' means, first minus second, into finding and ordering relevant documents."""
-    judged, runs = scores.judged_and_runs("loss")
+    judged, runs = scores.judged_and_runs(option("loss"))
     measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
     about, chosen = replace(matrix.about or Queries(), only=matrix.queries), {name: runs[name] for name in names}
     found = evaluate_runs(judged, chosen, [measure], queries=about, beside=Beside(loss=True))

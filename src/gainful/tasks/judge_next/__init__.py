@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -9,15 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.data.judged import Judged
+from gainful.errors import InputError, UsageError, for_asker, option
 from gainful.evaluation.scores import ScoreReport, Scores
 from gainful.evaluation.unjudged import Unjudged
 from gainful.frozen import dataclass
 from gainful.io.columns import NAMES, find_role
-from gainful.io.records import id_of_cell, name_of_table, number_of_cell, read_records
+from gainful.io.records import Record, duplicate_row, id_of_cell, name_of_table, number_of_cell, read_records
 from gainful.kernel.arrays import Floats
 from gainful.measures.holes import end_grades
-from gainful.notation import bytes_of_id, count_of, printable, text_of_id
+from gainful.notation import count_of, listed, printable, text_of_id
 from gainful.pages.page import Column, Table, head
 from gainful.question import question
 from gainful.render import Page
@@ -31,6 +33,8 @@ _SHARPNESS = 4.0
 #: With more systems, the table has the number of lists and the best rank instead of all ranks.
 _FEW_SYSTEMS = 4
 _LONGEST_TEXT = 40
+#: Smaller changes are those of rounding.
+_ROUNDING = 1e-12
 
 #: Columns of probabilities: p0, p_1, or prob_2 and prob_yes as in LARA's files.
 _GRADE = re.compile(r"p(?:rob)?_?(\d+(?:\.\d+)?|yes|no)", re.ASCII | re.IGNORECASE)
@@ -60,11 +64,12 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeNext(ScoreReport):
-    """Result of :func:`judge_next`: the ``proposals``, best first, out of ``unjudged`` documents."""
+    """Result of :func:`judge_next`: the ``proposals``, best first, out of ``unjudged`` documents down to ``depth``."""
 
     systems: tuple[str, ...]
     proposals: tuple[Proposal, ...]
     unjudged: int
+    depth: int
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -73,24 +78,28 @@ class JudgeNext(ScoreReport):
 
     def page(self, places: int = 4) -> Page:
         """Return a sentence and the proposals; files have an empty column for the grade."""
-        measure, found = self.scores.measures[0], count_of(self.unjudged, "unjudged document")
+        measure, *others = self.scores.measures
+        found = f"{count_of(self.unjudged, 'unjudged document')} in the top {self.depth}"
         sentence = f"{len(self.proposals):,} of {found} that can change {measure}, the most decisive first."
         if not self.proposals:
-            sentence = f"No unjudged document can change {measure}."
+            sentence = f"No unjudged document in the top {self.depth} can change {measure}."
+        if others:
+            sentence += f" {listed(others)}: not considered."
         about = next(iter(self.scores.evaluations.values())).about
         columns = list(head("query | document | lists # | best rank # ← best_rank"))
         if len(self.systems) <= _FEW_SYSTEMS:
             columns[2:] = [Column(name, "count", get=partial(_rank_by, name)) for name in self.systems]
+        else:
+            columns.append(Column("ranks", for_machines=True, get=lambda p: json.dumps(p.ranks, ensure_ascii=False)))
         if about is not None and about.has_texts:
             columns.insert(1, Column("text", get=lambda each: printable(about.text(each.query) or "", _LONGEST_TEXT)))
         columns += [
             *head(f"moves .{places} | expected .{places}"),
             Column("grade", get=lambda _: "", for_machines=True),
         ]
-        notes = [
-            "moves: largest change of a difference of means; expected: weighted root mean square over pairs and grades"
-        ]
-        table = Table.of(columns, self.proposals, title="Judge next", notes=tuple(notes))
+        of = "a difference between means" if len(self.systems) > 1 else "the mean"
+        note = f"moves: largest change of {of}; expected: its root mean square by the probabilities of grades"
+        table = Table.of(columns, self.proposals, title="Judge next", notes=(note,))
         header = {"systems": list(self.systems), "unjudged": self.unjudged}
         return self.page_of("judge-next", [sentence, *([table] if self.proposals else [])], header)
 
@@ -109,8 +118,9 @@ def judge_next(asked: JudgeNextOptions) -> JudgeNext:
     ordered by this average. docs/how-to/judge-next.md compares it with other orders.
 
     Possible grades are the lowest and the highest of the scale; the highest has the probability (r + 1) / (n + 2) if r
-    of the query's n judged documents are relevant. Or ``prior`` is a table of probabilities: query, document, p0, p1,
-    .... Only documents down to the cutoff of the measure in some list are considered, or down to rank 100.
+    of the query's n judged documents are relevant. ``prior`` is a table of other probabilities, for some or all
+    documents: query, document, p0, p1, and so on. Only documents down to the cutoff of the measure in some list are
+    considered, or down to rank 100.
 
     >>> from gainful import evaluate
     >>> runs = {"a": {"q": ["new", "d1", "other"]}, "b": {"q": ["d1", "other", "new"]}}
@@ -121,27 +131,21 @@ def judge_next(asked: JudgeNextOptions) -> JudgeNext:
     systems = scores.systems if asked.between is None else tuple(asked.between)
     for name in systems:
         check_known(name, scores.systems, "between")
-    found = Unjudged.of_scores(scores, systems, asked.threads, "judge-next")
-    matrix = next(iter(scores.matrices.values()))
-    measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
-    if "documents" in measure.needed():
-        raise UsageError(f"{measure}: judge_next cannot use measures that need tables of documents")
-    position = {query: i for i, query in enumerate(found.runs[0].query_ids)}
-    weights = np.zeros(len(position))
-    weights[[position[bytes_of_id(query)] for query in matrix.queries]] = (
-        1.0 if matrix.weights is None else matrix.weights
-    ) / len(matrix.queries)
-    is_near = ((found.rank > 0) & (found.rank <= (measure.rank_cutoff or _DEPTH))).any(axis=1)
-    tried = np.flatnonzero(is_near & (weights[found.query] > 0))
-    judged = found.runs[0].judged
-    grades, share = (
-        np.array(end_grades(measure, judged)),
-        (judged.recall_base(None, None) + 1.0) / (judged.counts + 2.0),
-    )
-    probability = np.stack([1.0 - share, share], axis=1)[found.query[tried]]
+    if len({*systems}) < len(systems):
+        raise UsageError(f"between: expected two systems, found '{printable(systems[0])}' twice")
+    matrix = next(iter(scores.matrices.values()), None)
+    if matrix is None:
+        raise UsageError("judge_next: sessions cannot be used, only queries")
+    found = Unjudged.of(scores, matrix, systems, for_asker("judge-next", "judge_next"), asked.threads)
+    judged, depth = found.runs[0].judged, found.measure.rank_cutoff or _DEPTH
+    is_near = ((found.rank > 0) & (found.rank <= depth)).any(axis=1)
+    tried = np.flatnonzero(is_near & (found.weights[found.query] > 0))
+    ends = end_grades(found.measure, judged)
+    share = (judged.recall_base(None, None) + 1.0) / (judged.counts + 2.0)
+    probability = {ends[0]: 1.0 - share[found.query[tried]], ends[1]: share[found.query[tried]]}
     if asked.prior is not None:
         pairs = [(judged.query_ids[found.query[i]], found.document[i]) for i in tried.tolist()]
-        grades, probability = _probabilities(asked.prior, pairs, share[found.query[tried]])
+        _read_prior(asked.prior, judged, pairs, probability)
     means = matrix.means[[matrix.place(name) for name in systems]]
     if means.size == 1:
         means = np.append(means, 0.0)
@@ -149,52 +153,57 @@ def judge_next(asked: JudgeNextOptions) -> JudgeNext:
     gaps = abs(means[one] - means[other])
     closeness = np.exp(-((_SHARPNESS * gaps / (np.median(gaps) or 1.0)) ** 2))
     moves, expected = np.zeros((2, tried.size))
-    for grade, chance in zip(grades.tolist(), probability.T, strict=True):
-        changes = found.changes(measure, tried, grade) * weights[found.query[tried], None]
+    for grade, chance in probability.items():
+        changes = found.changes(tried, grade)
         if len(systems) == 1:
             changes = np.append(changes, np.zeros_like(changes), axis=1)
-        moves = np.maximum(moves, changes.max(axis=1) - changes.min(axis=1))
+        if grade in ends:
+            moves = np.maximum(moves, changes.max(axis=1) - changes.min(axis=1))
         for i, j, weight in zip(one.tolist(), other.tolist(), (closeness / closeness.sum()).tolist(), strict=True):
             expected += chance * weight * (changes[:, i] - changes[:, j]) ** 2
-    can_change = moves > 0
+    can_change = moves > _ROUNDING
     order = np.lexsort((found.rank[tried].max(axis=1), -moves, -expected))
-    chosen = order[can_change[order]][: asked.number]
     proposals = []
-    for i in chosen.tolist():
+    for i in order[can_change[order]][: asked.number].tolist():
         ranks = {name: int(rank) for name, rank in zip(systems, found.rank[tried[i]], strict=True) if rank}
-        query, document = found.runs[0].query_ids[found.query[tried[i]]], found.document[tried[i]]
+        query, document = judged.query_ids[found.query[tried[i]]], found.document[tried[i]]
         root = float(np.sqrt(expected[i]))
         proposals.append(Proposal(text_of_id(query), text_of_id(document), ranks, float(moves[i]), root))
-    return JudgeNext(scores, systems, tuple(proposals), int(np.count_nonzero(can_change)))
+    return JudgeNext(scores, systems, tuple(proposals), int(np.count_nonzero(can_change)), depth)
 
 
-def _probabilities(table: Any, pairs: list[tuple[bytes, bytes]], share: Floats) -> tuple[Floats, Floats]:
-    """Read the probabilities of grades from columns such as query, document, p0, p1 and p2 for some documents.
-
-    Documents that are not in the table have the highest grade with the probability ``share``, else the lowest.
-    """
+def _read_prior(table: Any, judged: Judged, pairs: list[tuple[bytes, bytes]], probability: dict[float, Floats]) -> None:
+    """Replace probabilities by those of a table with columns such as query, document, p0, p1 and p2."""
     name = name_of_table(table, "prior")
     records = read_records(table, name, NAMES["document"])
     columns = list(records[0].values) if records else []
-    found = {column: match[1].lower() for column in columns if (match := _GRADE.fullmatch(column.strip()))}
-    grades = {column: float({"yes": 1, "no": 0}.get(text, text)) for column, text in found.items()}
+    texts = {column: match[1].lower() for column in columns if (match := _GRADE.fullmatch(column.strip()))}
+    grades = {column: float({"yes": 1, "no": 0}.get(text, text)) for column, text in texts.items()}
     roles = [find_role(role, columns, {}, name) for role in ("query", "document")]
     if not grades or None in roles:
-        raise InputError(f"{name}: expected columns query, document, p0, p1, ..., found {', '.join(columns) or 'none'}")
+        there = ", ".join(columns) or "no rows"
+        raise InputError(f"{name}: expected columns query, document, p0, p1, ..., found {there}")
+    if (highest := max(grades.values())) > judged.qrels.scale:
+        hint = f"{option('scale', highest)} raises the scale"
+        raise InputError(f"{name}: grade {highest:g} is above the scale {judged.qrels.scale:g}", hint)
+    settled = dict(zip(grades, judged.settled(np.array([*grades.values()])).tolist(), strict=True))
     query, document = (columns[place] for place in roles if place is not None)
-    known: dict[tuple[bytes, bytes], list[float]] = {}
+    known: dict[tuple[bytes, bytes], Record] = {}
     for record in records:
-        key = [id_of_cell(record.values.get(column), record.where) for column in (query, document)]
+        key = tuple(id_of_cell(record.values.get(column), record.where) for column in (query, document))
         row = [number_of_cell(record, column) for column in grades]
         if min(row) < 0 or not 0.99 <= sum(row) <= 1.01:
             raise InputError(f"{record.where}: expected probabilities that sum to 1, found {', '.join(map(str, row))}")
-        known[key[0], key[1]] = row
-    unknown = [pair for pair in pairs if pair not in known]
-    if unknown and len(unknown) == len(pairs):
-        query_id, document_id = map(printable, unknown[0])
-        raise InputError(f"{name}: no unjudged document of the lists, such as {document_id} of query {query_id}")
-    values = np.array(list(grades.values()))
-    otherwise = np.zeros((len(pairs), values.size))
-    otherwise[:, values.argmin()] = 1.0 - share
-    otherwise[:, values.argmax()] += share
-    return values, np.array([known.get(pair, row) for pair, row in zip(pairs, otherwise, strict=True)])
+        if (first := known.setdefault((key[0], key[1]), record)) is not record:
+            raise duplicate_row("document", key[1], record, first)
+    found = [(i, known[pair]) for i, pair in enumerate(pairs) if pair in known]
+    if pairs and not found:
+        shown = f"document {printable(pairs[0][1])} of query {printable(pairs[0][0])}"
+        raise InputError(f"{name}: none of the unjudged documents, such as {shown}")
+    for grade in settled.values():
+        probability.setdefault(grade, np.zeros(len(pairs)))
+    for i, record in found:
+        for values in probability.values():
+            values[i] = 0.0
+        for column, grade in settled.items():
+            probability[grade][i] += number_of_cell(record, column)

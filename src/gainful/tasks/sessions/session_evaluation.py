@@ -20,6 +20,7 @@ from gainful.data.run import Run
 from gainful.data.session_table import PART_SIZE, turn_ids
 from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, option, warns
+from gainful.evaluation.beside import with_ends
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import QUERIES, factors_together
@@ -161,7 +162,7 @@ def score_systems(
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
-    bounded = tuple(measure for measure in measures if bounds and has_exact_bounds(measure))
+    bounded = tuple(measure for measure in measures if has_exact_bounds(measure)) if bounds else None
     how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, current_progress(), bounded)
     systems: dict[str, _System] = {}
     for name, each in parts.items():
@@ -237,12 +238,12 @@ class _Scoring:
     choice: SessionChoice
     threads: int
     progress: Progress
-    bounded: tuple[SessionMeasure, ...]  # measures whose lowest and highest scores follow those of all measures
+    bounded: tuple[SessionMeasure, ...] | None  # their lowest and highest scores follow the scores of all measures
     found: dict[str, set[bytes]] = field(default_factory=dict)  # session IDs by source
 
     @property
     def rows(self) -> int:
-        return len(self.measures) + 2 * len(self.bounded)
+        return len(self.measures) + 2 * len(self.bounded or ())
 
 
 class _System:
@@ -305,7 +306,7 @@ class _System:
             met[chosen] = block.is_judged
             near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
             shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
-            bounds = (session_bounds(block, measure) for measure in self._how.bounded)
+            bounds = (session_bounds(block, measure) for measure in self._how.bounded or ())
             raw[:, chosen] = np.concatenate([raw_session_scores(block, measures), *bounds])
             if is_there:  # added turns without judgments are not reported
                 extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
@@ -389,13 +390,10 @@ class _System:
             factors=factors_together(list(zip(sizes, factors, strict=True)), order),
             session_gap=gap,
         )
-        if not how.bounded:
+        if how.bounded is None:
             return scored
         ends = {
-            str(measure): {
-                "lowest": scored.settled(measure, values[count + 2 * i]),
-                "highest": scored.settled(measure, values[count + 2 * i + 1]),
-            }
+            str(measure): with_ends(scored, measure, *values[count + 2 * i : count + 2 * i + 2])
             for i, measure in enumerate(how.bounded)
         }
         return replace(scored, besides={"bounds": ends})

@@ -312,7 +312,7 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
     documents: dict[str, DocumentStability] = {}
     if asked.documents:
         documents = assess_documents(
-            *scores.judged_and_runs("documents"),
+            *scores.judged_and_runs(option("documents")),
             list(matrices),
             asked.shares,
             draws=asked.document_draws or _DOCUMENT_DRAWS,
