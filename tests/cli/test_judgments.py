@@ -459,7 +459,7 @@ def test_calibration(command):
     command.write("two.run", "".join(f"q{i} Q0 b 1 1 t\n" for i in range(12)))
     runs = "one.run", "two.run", "-m", "P@1", "--format", "jsonl"
     result = command("judgments", "--calibrate", "human", "model", *runs)
-    rows = result.rows("P@1 as human judgments of all queries would give it")
+    rows = result.rows("P@1 as human judgments would give it, for queries like these")
     assert [(row["run"], row["from"], row["value"], row["by model"]) for row in rows] == [
         ("one", None, 0.5, 1),
         ("two", None, 0, 0),
@@ -472,7 +472,7 @@ def test_calibration(command):
     ]
     assert rows[0]["noise"] is None
     repeated = command("judgments", "--calibrate", "human", "m=model,again", *runs)
-    assert repeated.rows("P@1 as human judgments of all queries would give it")[0]["noise"] > 0
+    assert repeated.rows("P@1 as human judgments would give it, for queries like these")[0]["noise"] > 0
     for wrong, message in (
         (("--calibrate", "human", "model"), "--calibrate needs human judgments, model judgments and runs"),
         (("--calibrate", "human", "model", "one.run", "--draws", "9"), "--draws cannot be used with --calibrate"),

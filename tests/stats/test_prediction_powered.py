@@ -80,6 +80,10 @@ def test_limits() -> None:
     student = t_interval(*_moments(everyone), 0.05)
     assert whole[:3] == pytest.approx((everyone.mean(), student.low, student.high))
     assert whole.needed == 3 * 160  # four times as many
+    # Constant scores have no spread, although the mean of 30 times 0.3 is another number.
+    assert powered_mean(np.append(np.full(30, 0.3), np.full(130, np.nan)), f[None])[4:6] == (0, 0)
+    constant = np.append(np.full(30, 0.3), f[30:])
+    assert powered_mean(np.append(y[:30], np.full(130, np.nan)), constant[None]).weight == 0
     # What both judges leave out does not count.
     some = powered_mean(np.append(y, [np.nan, 0.5]), np.append(f, [np.nan, np.nan])[None])
     assert some == powered_mean(y, f[None])

@@ -101,9 +101,33 @@ def test_repeated_judgments() -> None:
     assert "noise" in str(found) and "noise" not in str(calibrate_judgments(human, model, runs))
 
 
+def test_runs_that_the_model_cannot_order_share_a_rank() -> None:
+    human, model, runs = random_case()
+    for measure in ("nDCG@5", "ESL(n=1)"):
+        page = calibrate_judgments(human, model, {**runs, "same": runs["a"]}, measure).page()
+        rank = {row[0]: row[-1] for row in next(iter(page.tables)).rows if row[1] is None}
+        assert rank["a"] == rank["same"] and len(set(rank.values())) == 3
+
+
+def test_judgments_without_relevant_documents() -> None:
+    none = {f"q{i}": {"d": 0} for i in range(6)}
+    distances = calibrate_judgments(none, none, {"a": {query: ["d"] for query in none}}, "P@1").distances()
+    assert distances == {"ADM": 1, "ADP": 1, "ADR": 1}
+
+
+def test_people_who_judge_more_than_the_model() -> None:
+    """Their other queries are reported, because the two may be swapped; all that count are judged by both."""
+    human, model, runs = random_case()
+    found = calibrate_judgments(model, human, runs)
+    assert found.notices[-1].startswith("20 queries of <dict> without judgments in <dict>, ignored: q01, q02, q04,")
+    assert "95% CI for queries like these (Student's t)" in str(found)
+    assert not any("ignored" in line for line in calibrate_judgments(human, model, runs).notices)
+
+
 @together(
     "change, error, message",
     [
+        ({"model": ()}, UsageError, "model: at least one set of judgments"),
         ({"baseline": "d"}, UsageError, "no run is called 'd'"),
         ({"measures": "NumRet"}, UsageError, "NumRet: calibration needs a mean"),
         ({"human": {"q00": {"d1": 1}, "q01": {"d1": 1}, "q02": {"d1": 1}}}, InputError, "at least 4 queries"),

@@ -184,6 +184,17 @@ def test_queries_of_one_run_are_reported_and_not_counted():
     assert "1 query is only in old (a) and not counted." in found.text()
 
 
+def test_lost_queries_exceed_a_limit():
+    """Half of the documents of q1 changed, all of q2, which has twice the weight: 5/6."""
+    old, new = {"q1": ["a", "b"], "q2": ["a"]}, {"q1": ["a", "c"], "q3": ["a"]}
+    queries = gainful.Queries({"q1": {"n": 1}, "q2": {"n": 2}, "q3": {"n": 9}}, weights="n")
+    for table, limit in ((None, 0.75), (queries, 5 / 6)):
+        found = gainful.diff_runs(old, new, queries=table, fail_above=limit, k=[2.0], persistence="0.9")
+        assert not found.is_above and gainful.diff_runs(old, new, queries=table, fail_above=limit - 0.01).is_above
+        assert "1 query is only in old (q2) and not counted, except by fail_above, as changed." in found.text()
+        assert "of the top 2 (" in found.text() and "only in new (q3) and not counted." in found.text()
+
+
 def test_several_runs_segments_weights_and_selection():
     old, same, other = {"a": ["x"], "b": ["y"], "c": ["z"]}, {"a": ["x"], "b": ["y"]}, {"a": ["u"], "b": ["y"]}
     table = {"a": {"kind": "long", "visits": 3}, "b": {"kind": "short", "visits": 1}, "c": {"kind": "long"}}
@@ -213,6 +224,8 @@ def test_policies_order_the_lists():
     ("options", "message"),
     [
         ({"k": 0}, "k: expected"),
+        ({"k": []}, "k: at least one rank is required"),
+        ({"persistence": "high"}, "persistence: expected a number, found 'high'"),
         ({"persistence": 1}, "persistence: expected a number between 0 and 1, found 1"),
         ({"fail_above": 30}, "fail_above: expected a share from 0 to 1, found 30"),
         ({"rbo_ties": "a"}, "rbo_ties: "),

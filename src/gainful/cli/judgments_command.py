@@ -64,7 +64,7 @@ def command(
     Krippendorff's alpha and bias, with bootstrap intervals over queries. With RUNS: whether the system order changes.
 
     With --calibrate, A are human judgments of some queries and B a model's of all (NAME=FILE,FILE: judged repeatedly):
-    means, differences and the order of RUNS as human judgments of all queries would give them, with intervals.
+    means, differences and the order of RUNS as human judgments would give them, with intervals.
 
     Example: gainful judgments human.txt model.txt bm25.run dense.run
 

@@ -45,13 +45,19 @@ class PoweredMean(NamedTuple):
         return not self.low <= 0 <= self.high
 
 
+def _variance(values: Floats) -> float:
+    """Return the sample variance; 0 if the values differ only by rounding."""
+    return float(np.var(values, ddof=1)) if np.ptp(values) > 1e-12 * np.abs(values).max() else 0.0
+
+
 def powered_mean(trusted: Floats, judgings: Floats, alpha: float = 0.05) -> PoweredMean:
-    """Return the mean of trusted scores over all queries; NaN where there is none.
+    """Return the mean of trusted scores for queries like these; NaN where there is none.
 
     ``judgings`` are scores of all queries by the other judge, one row per judging; their mean f is used. With n trusted
     scores y and N queries without, the mean is w mean(f of the N) + mean(y - w f of the n), without bias whatever the
     errors of f are. The variance is least if w is N / (n + N) times the slope of y by f. The interval is Student's with
-    n - 2 degrees of freedom, because the slope is estimated. The n must be a random sample of all queries.
+    n - 2 degrees of freedom, because the slope is estimated. The n must be a random sample of all queries. The
+    interval is for queries like these, also if all are trusted.
 
     >>> y, f = [0, 1, 1, 2, *[math.nan] * 4], [0, 0, 2, 2, 0, 2, 2, 4]
     >>> found = powered_mean(np.array(y), np.array([f]))
@@ -64,18 +70,18 @@ def powered_mean(trusted: Floats, judgings: Floats, alpha: float = 0.05) -> Powe
     n, every, y_both, f_both = int(both.sum()), f.size, y[both], f[both]
     if n < FEWEST:
         raise UsageError(f"calibration: at least {FEWEST} queries need scores by both judges, found {n}")
-    spread = float(np.var(f_both, ddof=1)) if n < every else 0.0
-    slope = float(np.cov(y_both, f_both)[0, 1]) / spread if spread > 0 else 0.0
+    spread, spread_y = _variance(f_both) if n < every else 0.0, _variance(y_both)
+    slope = float(np.cov(y_both, f_both)[0, 1]) / spread if spread > 0 and spread_y > 0 else 0.0
     weight = slope * (every - n) / every
     rest, df = y_both - weight * f_both, n - 1 - (weight != 0)
-    value, variance = float(rest.mean()), float(np.sum((rest - rest.mean()) ** 2)) / df / n
+    value, variance = float(rest.mean()), _variance(rest) * (n - 1) / df / n
     if n < every:
         value += weight * float(f[~both].mean())
         variance += weight**2 * float(np.var(f, ddof=1)) / (every - n)
     reach = t_quantile(1 - alpha / 2, df) * math.sqrt(variance)
     # With m of all queries trusted, the variance is unexplained / m + explained / all.
     explained = slope**2 * spread
-    unexplained = float(np.var(y_both, ddof=1)) - explained
+    unexplained = spread_y - explained
     quarter = (unexplained / n + explained / every) / 4
     m = unexplained / (quarter - explained / every) if quarter > explained / every else math.inf
     if m > every:  # also new queries

@@ -368,7 +368,7 @@ class DiffOptions:
     new: RunLike | RunsLike
     _: KW_ONLY
     k: Sequence[int] = setting((10,), "Ranks to compare; 10,20 gives both.", metavar="K,...", read=read_ranks)
-    persistence: float = number(0.9, "RBO persistence, from 0 (top rank only) to 1.", "P")
+    persistence: float = number(0.9, "RBO persistence, above 0 (top rank only) and below 1.", "P")
     rbo_ties: str = setting(
         "equality",
         "Treatment of ties in RBO; equality: tied documents share a rank, indecision: mean over all orders.",

@@ -105,7 +105,7 @@ class AgreeOptions:
         repeatable=True,
         shown="the two that agree least",
     )
-    persistence: float = number(0.9, "RBO persistence, from 0 (top rank only) to 1.", "P")
+    persistence: float = number(0.9, "RBO persistence, above 0 (top rank only) and below 1.", "P")
     draws: int = setting(1000, "Resamples for the intervals; 0 for none.", kind="whole", least=0)
     seed: int = setting(0, "Random seed.", kind="whole", least=0)
 

@@ -11,10 +11,10 @@ import numpy as np
 from gainful.data.queries import Queries
 from gainful.data.run import Run, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError, for_asker
-from gainful.frozen import dataclass
+from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import thread_count
-from gainful.notation import count_of, number_text, printable, some_of, text_of_id, whole_number
+from gainful.notation import count_of, number_text, printable, read_number, some_of, text_of_id, whole_number
 from gainful.pages.page import Detail, Row, RowsOnDemand, Table, head
 from gainful.policy import BY_GRADE, LIST_CHOICES, Policy
 from gainful.question import question
@@ -96,10 +96,14 @@ class RunDiff(Showable):
 
     @property
     def is_above(self) -> bool:
-        """Whether a run changes a larger share of the first top k than ``fail_above``."""
-        limit = 1.0 if self.asked.fail_above is None else self.asked.fail_above
-        # A mean of shares may exceed a limit that it equals by rounding.
-        return any(run.mean(run.first.share) > limit + 1e-12 for run in self.runs)
+        """Whether a run changes a larger share of the first top k than ``fail_above``; all of it if a query is lost."""
+        if (limit := self.asked.fail_above) is None:
+            return False
+        means = []
+        for run in self.runs:
+            weights = self.table.weights_of((*run.queries, *run.only_old))
+            means.append(float(np.average([*run.first.share, *(1.0 for _ in run.only_old)], weights=weights)))
+        return max(means) > limit + 1e-12  # a mean may exceed a limit that it equals by rounding
 
     def page(self, places: int = 4, most: int = 10) -> Page:
         """Return a sentence per run, summaries by run and segment, the ``most`` changed queries and their documents."""
@@ -142,7 +146,9 @@ class RunDiff(Showable):
         for each, only in ((self.old, run.only_old), (run.name, run.only_new)):
             if only:
                 there = f"{count_of(len(only), 'query is', 'queries are')} only in {printable(each)}"
-                yield f"{there} ({some_of(only)}) and not counted."
+                limits = each == self.old and self.asked.fail_above is not None
+                counted = f", except by {for_asker('--fail-above', 'fail_above')}, as changed" if limits else ""
+                yield f"{there} ({some_of(only)}) and not counted{counted}."
 
     def _by_query(self, run: RunChange, places: int, most: int) -> Iterator[Table | Detail]:
         """Yield a table of the queries that changed, most changed first, and a table of their documents."""
@@ -186,8 +192,10 @@ def diff_runs(asked: DiffOptions) -> RunDiff:
     """
     policy, threads = Policy.of(asked.policy), thread_count(asked.threads)
     table = Queries() if asked.queries is None else Queries.of(asked.queries)
-    for k in asked.k:
-        whole_number(k, "k")
+    ranks = tuple(whole_number(k, "k") for k in asked.k)
+    asked = replace(asked, k=ranks, persistence=read_number(asked.persistence, "persistence"))
+    if not ranks:
+        raise UsageError("k: at least one rank is required")
     if not 0 < asked.persistence < 1:
         raise UsageError(f"persistence: expected a number between 0 and 1, found {asked.persistence}")
     if asked.fail_above is not None and not 0 <= asked.fail_above <= 1:

@@ -20,7 +20,7 @@ from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import printable
+from gainful.notation import count_of, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Conventions, Row, Table, head
 from gainful.question import question
@@ -32,7 +32,7 @@ from gainful.tasks.run_questions import CalibrationOptions
 
 
 class MeasureCalibration(NamedTuple):
-    """Means as by human judgments of all queries, best first, and differences from the baseline.
+    """Means as by human judgments, best first, and differences from the baseline.
 
     ``ranks`` are the best and worst rank of each run by intervals of all paired differences that hold together
     (Bonferroni). ``scores`` are those by human and by model judgments of the queries that both judge.
@@ -66,7 +66,7 @@ class Calibration(Showable):
     def distances(self) -> dict[str, float]:
         """Return ADM, ADP and ADR of the model's grades as estimates of the human's: 1 - the mean distance of all
         documents, of overestimated and of underestimated ones, averaged over queries."""
-        query, apart = self.documents.query, (self.documents.b - self.documents.a) / self.scale
+        query, apart = self.documents.query, (self.documents.b - self.documents.a) / (self.scale or 1.0)
         parts = {"ADM": np.abs(apart), "ADP": np.maximum(apart, 0), "ADR": np.maximum(-apart, 0)}
         return {name: 1 - float(np.mean(np.bincount(query, e) / np.bincount(query))) for name, e in parts.items()}
 
@@ -76,7 +76,9 @@ class Calibration(Showable):
         apart = ", ".join(f"{name} {value:.{places}f}" for name, value in self.distances().items())
         sentence = f"{model} judges {self.queries:,} queries, and {human} {self.both:,} of them. On these, {model} has "
         sentence += f"{apart}: ADP falls with documents that it overestimates, ADR with those that it underestimates."
-        notes = ["low, high: 95% CI (prediction-powered), if the queries that both judge are a random sample of all"]
+        random = "(prediction-powered), if the queries that both judge are a random sample"
+        how = random if self.both < self.queries else "(Student's t)"
+        notes = [f"low, high: 95% CI for queries like these {how}"]
         notes.append("bias: by model - value; needed: further human-judged queries that would halve the interval")
         if self.judgings > 1:
             notes.append("noise: differences by one judging of the model below it may be its chance (95%)")
@@ -86,12 +88,12 @@ class Calibration(Showable):
 
     def _parts(self, found: MeasureCalibration, places: int) -> Iterator[Table | Plot]:
         name, better, means = str(found.measure), found.measure.better, found.means
-        by_model = sorted(means, key=lambda run: means[run].other, reverse=better == "higher")
-        rows: list[Row] = []
+        sign, rows = 1.0 if better == "higher" else -1.0, list[Row]()
         for run, each in means.items():
             best, worst = found.ranks[run]
             ranks = f"rank {best}" if best == worst else f"rank {best} to {worst}"
-            rows.append((run, None, name, *each.shown, ranks, 1 + by_model.index(run)))
+            by_model = 1 + sum(sign * other.other > sign * each.other for other in means.values())
+            rows.append((run, None, name, *each.shown, ranks, by_model))
         for run, each in found.differences.items():
             verdict = signed_verdict(each.is_clear, each.value, better)
             rows.append((run, self.baseline, name, *each.shown, verdict, None))
@@ -99,12 +101,12 @@ class Calibration(Showable):
         columns += head(f"high .{places} | by model .{places} | bias +{places} | needed #")
         columns += head(f"noise .{places}", for_machines=self.judgings == 1)
         columns += head("order | rank by model #")
-        yield Table(columns, rows, f"{name} as human judgments of all queries would give it")
+        yield Table(columns, rows, f"{name} as human judgments would give it, for queries like these")
         every = np.concatenate([each for both in found.scores.values() for each in both])
         low, high = float(np.nanmin(every)), float(np.nanmax(every))
         axes = Axis(f"{name} by human judgments", low, high), Axis("by model judgments", low, high)
         points = tuple(Points(run, tuple(a.tolist()), tuple(b.tolist())) for run, (a, b) in found.scores.items())
-        about = "a point is a query; the model overestimates runs above the diagonal"
+        about = "a point is a query; above the diagonal, the model scores it higher"
         diagonal = Line("", (low, high), (low, high), "guide")
         yield Plot(f"{name} of queries that both judge", *axes, (diagonal,), points, caption=about, is_square=True)
 
@@ -112,7 +114,7 @@ class Calibration(Showable):
 @warns
 @question(CalibrationOptions)
 def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
-    """Return means, differences and the order of systems as human judgments of all queries would give them.
+    """Return means, differences and the order of systems as human judgments would give them, for queries like these.
 
     ``model`` judges all queries (a tuple: the same model several times, which separates its noise from its bias), and
     ``human`` a random sample of them, whose scores correct those of the model: prediction-powered inference, in
@@ -130,6 +132,8 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
     if baseline not in names:
         raise no_such_run(baseline, names, "baseline")
     given = asked.model if isinstance(asked.model, tuple) else (asked.model,)
+    if not given:
+        raise UsageError("model: at least one set of judgments is required")
     qrels = [Qrels.of(each) for each in (asked.human, *given)]
     scale = max([each.scale for each in qrels] if asked.scale is None else [asked.scale])
     human, *models = (Judged.of(replace(each, scale=scale), asked.policy) for each in qrels)
@@ -156,8 +160,12 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
     documents = CommonDocuments.of(Judged(human.qrels.select(common), human.policy), models[0])
     signatures = dict.fromkeys(next(iter(each.values())).signature().note() for each in (by_human, *by_model))
     names_of, counts = (human.qrels.name, models[0].qrels.name), (len(common), len(queries), len(models))
-    about = tuple(signatures), tuple(notices(by_model[0].values()))
-    return Calibration(names_of, *counts, baseline, tuple(found), documents, human.scale, *about)
+    about = [*notices(by_model[0].values())]
+    if ignored := sorted({*human.query_ids}.difference(queries)):
+        who = f"{count_of(len(ignored), 'query', 'queries')} of {names_of[0]} without judgments in {names_of[1]}"
+        about.append(f"{who}, ignored: {some_of(ignored)} (human judgments come first, those of the model second)")
+    results = names_of, *counts, baseline, tuple(found), documents, human.scale, tuple(signatures), tuple(about)
+    return Calibration(*results)
 
 
 def _calibrated(
