@@ -82,7 +82,8 @@ def completed(
     placed = rank > 0
     rows = np.concatenate([hit_row, row[placed]])
     ranks = np.concatenate([graded.hit_rank[hit], rank[placed]])
-    order = np.lexsort((ranks, rows))
+    # A stable sort of one key merges the two sorted parts.
+    order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks, kind="stable")
     place = gather(graded.list_offsets, queries)[1] if graded.score.size else np.zeros(0, np.int64)
     none = np.zeros(0, np.int64)
     return replace(

@@ -20,6 +20,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.block import gains_of, raw_scores
+from gainful.measures.expected import BOUNDED_BY_GRADE
 from gainful.measures.holes import linear_form, quotient_bounds, refuse_bounds, refuse_undefined, score_bounds
 from gainful.notation import bytes_of_id
 
@@ -97,6 +98,8 @@ class Unjudged:
         """Return, for each chosen document, the change of each system's mean if it alone had the grade."""
         before = self.scores(chosen[:0], np.zeros(0))
         found = np.zeros((chosen.size, len(self.runs)))
+        if self.measure.name in BOUNDED_BY_GRADE and not gains_of(self.measure, np.array([grade]), 1.0).any():
+            return found  # like an unjudged document
         for first in range(0, chosen.size, _AT_ONCE):
             part = chosen[first : first + _AT_ONCE]
             query, row, grades = self.query[part], np.arange(part.size), np.full(part.size, grade)
