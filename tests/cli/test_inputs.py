@@ -284,6 +284,8 @@ def test_items_and_training(command):
     assert by_query.code == 0 and "0.2500" in by_query.out
     refused = command("gate", "init", "g.toml", "test.csv", "pop.csv", "-m", "RR", *files)
     assert (refused.code, "cannot be used with a gate" in refused.err) == (2, True)
+    offered = command("gate", "init", "--help-all").out
+    assert "--feature" in offered and not any(flag in offered for flag in ("--items", "--intents", "--training FILE"))
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_332,
+    "cli": 3_337,
     "compat": 1_754,
     "data": 4_366,
     "evaluation": 4_888,
@@ -79,10 +79,10 @@ MOST_LINES = {
     "pages": 840,
     "render": 2_558,
     "stats": 6_448,
-    "tasks": 17_030,
+    "tasks": 17_035,
     "top": 2_081,
     "gainful_papers": 6_581,
-    "tests": 56_527,
+    "tests": 56_537,
 }
 
 

@@ -424,6 +424,15 @@ def test_lists_that_hold_all_relevant_documents() -> None:
     finding = only(found_in(lines, complete), "all-candidates")
     assert summary(finding) == ("warning", 10, 10)
     assert finding.example == "query q1: 8 among 12 documents" and "if k is 12 or more" in finding.consequence
+    # Half of the lists are shorter: their recall is 1 from a smaller k.
+    short = [line for line in lines if line[0] not in QUERIES[:5] or line[2] < 9]
+    fewer = {**complete, **{query: {f"{query}-d{j}": j % 3 for j in range(1, 9)} for query in QUERIES[:5]}}
+    assert (
+        "if k is 8 or more for half of them, 12 for all" in only(found_in(short, fewer), "all-candidates").consequence
+    )
+    # Lists cut at rank 12 may have found the only relevant document by merit.
+    one = {query: {f"{query}-d3": 1} for query in QUERIES}
+    assert "all-candidates" not in {each.check for each in found_in(lines, one)}
     # A query that lacks a relevant document does not count, half of the queries are too few, and so are four.
     assert only(found_in(lines, {**complete, "q1": clean_qrels()["q1"]}), "all-candidates").count == 9
     assert not found_in(lines, {**complete, **{query: clean_qrels()[query] for query in QUERIES[:5]}})

@@ -238,3 +238,9 @@ def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, r
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
         found = run_selftest(frozen, judgments, inputs.single_run(run), seed=seed)
     output.show(found)
+
+
+# Taken by the common options of inputs, and refused.
+for _parameter in (each for subcommand in command.commands.values() for each in subcommand.params):
+    if isinstance(_parameter, click.Option) and _parameter.name in ("exclude", "items", "training", "intents"):
+        _parameter.hidden = True

@@ -100,7 +100,7 @@ class GroupedCommand(click.Command):
         groups: dict[str, list[click.Option]] = {"Options": [], **{group: [] for group in _GROUPS}}
         is_full = ctx.meta.get(_FULL, False)
         for option in self.get_params(ctx):
-            if isinstance(option, click.Option) and (is_full or _flag(option) not in _HELP):
+            if isinstance(option, click.Option) and not option.hidden and (is_full or _flag(option) not in _HELP):
                 groups[_GROUP_OF.get(_flag(option), "Options")].append(option)
         for group, options in groups.items():
             if options:

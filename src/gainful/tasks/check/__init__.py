@@ -104,7 +104,7 @@ CHECKS: Mapping[str, Check] = {
         "Correct if the system found no more; otherwise check whether the run was cut.",
     ),
     "all-candidates": _warning(
-        "They hold all relevant documents: R@k, Success@k and Complete@k are 1 in any order if k is {depth} or more.",
+        "They hold all relevant documents: R@k, Success@k and Complete@k are 1 in any order if k is {depth}.",
         "Use a k below the number of candidates, or nDCG, AP or RR.",
     ),
     "self-hits": _warning(

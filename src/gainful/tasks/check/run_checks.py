@@ -203,11 +203,16 @@ def check_documents(run: InspectedRun) -> Iterator[Finding]:
         yield run.found("short-lists", _count(short), total, example, severity=severity)
     length, is_relevant = run.joined["retrieved"], run.judged.grade[run.joined["hit_item"]] > 0
     found = np.diff(np.append(0, np.cumsum(is_relevant))[run.joined["hit_offsets"]])
-    whole = (found > 0) & (found == run.judged.recall_base(None, None)) & (length <= _DEEPEST)
+    base, every = run.judged.recall_base(None, None), np.diff(run.judged.item_offsets)
+    # A list of the usual length may be cut from a good ranking, unless it also holds what is judged nonrelevant.
+    is_cut = (length == run.usual_depth) & ((np.diff(run.joined["hit_offsets"]) < every) | (every == base))
+    whole = (found > 0) & (found == base) & (length <= _DEEPEST) & ~is_cut
     if 2 * _count(whole) > total >= _TELLING:
         one = int(np.argmax(whole))
         example = at_query(run.judged.qrels.query_ids[one], f": {found[one]:,} among {length[one]:,} documents")
-        yield run.found("all-candidates", _count(whole), total, example, depth=f"{length[whole].max():,}")
+        half, last = np.quantile(length[whole], (0.5, 1), method="lower").tolist()
+        depth = f"{last:,} or more" if half == last else f"{half:,} or more for half of them, {last:,} for all"
+        yield run.found("all-candidates", _count(whole), total, example, depth=depth)
     repeats = lists["duplicates"]
     if repeats.any() and not run.policy.credits_chunks:
         later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
