@@ -476,9 +476,29 @@ def test_calibration(command):
     for wrong, message in (
         (("--calibrate", "human", "model"), "--calibrate needs human judgments, model judgments and runs"),
         (("--calibrate", "human", "model", "one.run", "--draws", "9"), "--draws cannot be used with --calibrate"),
+        (("--calibrate", "human", "model", "one.run", "--by-query"), "--by-query cannot be used with --calibrate"),
         (("human", "model", "one.run", "--baseline", "one"), "--baseline requires --calibrate"),
     ):
         found = command("judgments", *wrong)
+        assert found.code == 2 and message in found.err
+
+
+def test_merge(command):
+    """Words are graded in either file or both; what does not apply is refused."""
+    command.write("a", "q1 0 a 1\nq1 0 b 0\n")
+    command.write("words", "q1 0 a Maybe\nq1 0 c Sure\n")
+    grades = "--grades", "Maybe=1,Sure=2"
+    for first in ("a", "words"):
+        result = command("judgments", first, "--merge", "words", *grades, "--quiet", "--format", "trec")
+        assert result.code == 0 and sorted(result.out.splitlines()[-2:])[1] == "q1 0 c 2"
+    for wrong, message in (
+        (("--merge", "a", "--grades", "Sure=2"), "--grades: none of its words occurs"),
+        (("--merge", "a", "--calibrate"), "--calibrate cannot be used with --merge"),
+        (("--merge", "a", "-m", "AP"), "--measure cannot be used with --merge"),
+        (("--merge", "a", "--draws", "1000"), "--draws cannot be used with --merge"),
+        (("--merge", "a", "-o", "m.csv"), "--merge writes TREC text, not csv"),
+    ):
+        found = command("judgments", "a", *wrong)
         assert found.code == 2 and message in found.err
 
 

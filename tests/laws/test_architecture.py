@@ -69,7 +69,7 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_337,
+    "cli": 3_354,
     "compat": 1_754,
     "data": 4_366,
     "evaluation": 4_888,
@@ -82,7 +82,7 @@ MOST_LINES = {
     "tasks": 17_035,
     "top": 2_081,
     "gainful_papers": 6_581,
-    "tests": 56_537,
+    "tests": 56_559,
 }
 
 

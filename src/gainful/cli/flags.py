@@ -117,7 +117,7 @@ def refuse(names: Iterable[str], why: str) -> None:
     context = click.get_current_context()
     flags = {each.name: max(each.opts, key=len) for each in context.command.params}
     for name in names:
-        if context.params.get(name) not in (None, (), ""):
+        if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT):
             raise UsageError(f"{flags[name]} {why}")
 
 

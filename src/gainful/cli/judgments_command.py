@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from gainful.cli import help_groups
-from gainful.cli.flags import INPUT, flags_of, given, takes
+from gainful.cli.flags import INPUT, flags_of, given, refuse, takes
 from gainful.cli.inputs import CollectionOptions
 from gainful.cli.options import MeasureOptions, Output, measures_of
 from gainful.data.collection import named_runs, named_systems
@@ -31,6 +32,10 @@ class _Shown:
     merge: str | None = setting(
         None, "Write A with the judgments of this file added, as TREC text.", kind="file", metavar="FILE"
     )
+
+
+#: Parameters that apply with ``--merge``.
+_OF_MERGE = {"a", "merge", "path", "format", "quiet", "qrels_format", "columns", "grades"}
 
 
 @help_groups.command("judgments")
@@ -82,13 +87,25 @@ def command(
     if shown.merge is not None:
         if b is not None or files:
             raise UsageError("--merge cannot be used with B or --run", "gainful judgments A --merge FILE -o merged.txt")
+        names = click.get_current_context().params
+        refuse([name for name in names if name not in _OF_MERGE], "cannot be used with --merge")
+        if output.chosen_format not in ("table", "trec"):
+            raise UsageError(f"--merge writes TREC text, not {output.chosen_format}")
+        answers = inputs.read_qrels(shown.merge)
+        try:
+            judged = inputs.read_qrels(a)
+        except UsageError:  # words of the answers alone
+            if not os.path.isfile(a):  # read only once
+                raise
+            judged = inputs._replace(qrels=inputs.qrels._replace(grades={})).read_qrels(a)
         with output.opened() as out:
-            out.write(merge_judgments(inputs.read_qrels(a), inputs.read_qrels(shown.merge)))
+            out.write(merge_judgments(judged, answers))
         return
     asked, of_calibration = given(JudgeOptions, params), given(CalibrationOptions, params)
     for name in asked if scored.calibrate else of_calibration:
         raise UsageError(f"--{name} {'cannot be used with' if scored.calibrate else 'requires'} --calibrate")
     if scored.calibrate:
+        refuse(["by_query"], "cannot be used with --calibrate")
         if b is None or not files:
             raise UsageError("--calibrate needs human judgments, model judgments and runs")
         [model] = named_systems([b]).values()
