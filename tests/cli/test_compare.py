@@ -646,7 +646,7 @@ class TestInputs:
         ("TWO --alpha x", "--alpha: expected a number"),
         ("TWO --margin -1", "margin: expected a number above 0"),
         ("TWO --chart p", "chart: expected differences, found 'p'"),
-        ("TWO --pairs a,b", "pairs cannot be used with two systems"),
+        ("TWO --pairs a,b", "--pairs cannot be used with two systems"),
         ("TWO --only leaderboard", "only: 'leaderboard' cannot be used with two systems"),
         ("TWO --procedure maxt --pairs a", "--pairs: expected two systems like bm25,dense"),
         ("TWO --procedure maxt --pairs a,z", "pairs: unknown system 'z'"),

@@ -53,6 +53,15 @@ def test_a_format_beats_the_ending(files):
     assert "\nrecip_rank            \tall\t0.5000\n" in (files.directory / "results.csv").read_text()
 
 
+def test_further_values_that_cannot_be_printed(files):
+    for flags, says in (
+        ("--loss --format trec", "--bounds, --chance and --loss have no lines in trec_eval's format"),
+        ("--loss-ranks 5", "--loss-ranks needs --loss\n"),
+    ):
+        result = files("eval", "qrels", "r.run", "-m", "RR", *flags.split())
+        assert result.code == 2 and says in result.err and not result.out
+
+
 def test_csv_for_spreadsheets(files):
     assert files("eval", "qrels", "r.run", "-m", "RR", "-m", "NumRel", "--by-query", "-o", "r.csv", "-q").code == 0
     with (files.directory / "r.csv").open(newline="") as file:

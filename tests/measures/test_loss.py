@@ -190,8 +190,8 @@ def test_a_difference_is_found_or_ordered() -> None:
         "101-1000": (0.0, 0.0),
         "not retrieved": (second / ideal / 2, 0.0),
     }
-    assert [part for part, _, _ in found.rows] == [*expected]
-    for part, one, other in found.rows:
+    assert [row[:2] for row in found.rows] == [("nDCG@2", part) for part in expected]
+    for _, part, one, other in found.rows:
         assert (one, other) == pytest.approx(expected[part], abs=1e-15)
     assert found.notes[0] == (
         "b gains 0.000 nDCG@2 by finding relevant documents and loses 0.113 by ordering its top 2; a perfect reranker "
@@ -199,12 +199,18 @@ def test_a_difference_is_found_or_ordered() -> None:
     )
 
 
+def test_equal_systems_have_equal_parts() -> None:
+    qrels, lists = {"q": {"x": 1}}, {"q": ["n", "x"]}
+    [found] = compare(qrels, {"a": lists, "b": lists}, "P@1", loss=True).loss
+    assert found.notes[0].startswith("b and a lose the same P@1 in every part; a perfect reranker")
+
+
 def test_a_difference_on_weighted_queries() -> None:
     qrels, lists = {"q1": {"x": 1}, "q2": {"x": 1}, "q3": {"x": 1}}, ["n", "x"]
     runs = {"a": {query: ["x"] for query in qrels}, "b": {"q1": lists, "q2": ["n"], "q3": ["n"]}}
     queries = Queries({"q1": {"w": 3}, "q2": {"w": 1}, "q3": {"w": 9}}, weights="w", only=["q1", "q2"])
     [found] = compare(evaluate(qrels, runs, "P@1"), queries=queries, loss=True).loss
-    assert {part: theirs for part, theirs, _ in found.rows if theirs} == {"2-100": 0.75, "not retrieved": 0.25}
+    assert {part: theirs for _, part, theirs, _ in found.rows if theirs} == {"2-100": 0.75, "not retrieved": 0.25}
 
 
 def test_only_two_systems_with_runs_and_a_split_have_a_loss() -> None:

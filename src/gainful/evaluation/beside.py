@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.errors import UsageError, option
+from gainful.errors import UsageError, for_asker, option
 from gainful.frozen import dataclass
 from gainful.notation import printable, read_ranks, whole_number
 from gainful.question import setting
@@ -31,7 +31,7 @@ class Beside:
         if not isinstance(ranks, Iterable) or isinstance(ranks, str):
             raise UsageError(f"{option('loss_ranks')}: expected a list of ranks, found {ranks!r}")
         if not self.loss and (*ranks,) != (100, 1000):
-            raise UsageError(f"{option('loss_ranks')} needs {option('loss', True)}")
+            raise UsageError(f"{option('loss_ranks')} needs {for_asker('--loss', 'loss=True')}")
         object.__setattr__(self, "loss_ranks", [whole_number(rank, "loss_ranks") for rank in ranks])
 
     def values(self, graded: GradedRun, evaluation: ScoredRun) -> dict[str, dict[str, Parts]]:

@@ -220,16 +220,19 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Ta
     one, other = (found[name].beside("loss", measure) for name in names)
     if not one:
         raise UsageError(f"{option('loss')}: the loss of {measure} cannot be split exactly")
-    parts = [(part, one.get(part, 0.0), other.get(part, 0.0)) for part in {**one, **other}]
-    order, *rest = (theirs - ours for _, ours, theirs in parts)
+    parts = [(matrix.measure, part, one.get(part, 0.0), other.get(part, 0.0)) for part in {**one, **other}]
+    order, *rest = (theirs - ours for *_, ours, theirs in parts)
     digits = places_for(math.fsum(rest) + order)
     finding, ordering = (f"{'gains' if v >= 0 else 'loses'} {abs(v):.{digits}f}" for v in (math.fsum(rest), order))
     sentence = (
         f"{name_text(names[0], names)} {finding} {measure} by finding relevant documents and {ordering} by ordering "
-        f"its top {measure.rank_cutoff or parts[0][0].rpartition('-')[2]}."
+        f"its top {measure.rank_cutoff or parts[0][1].rpartition('-')[2]}."
     )
+    if one == other:
+        both = " and ".join(name_text(name, names) for name in names)
+        sentence = f"{both} lose the same {measure} in every part."
     worth = KINDS["loss"].note(measure, {names[0]: one, names[1]: other})
-    columns = head("part | system . | baseline .", for_machines=True)
+    columns = head("measure | part | system . | baseline .", for_machines=True)
     return Table(columns, parts, "loss", (sentence if worth is None else f"{sentence[:-1]}; {worth}.",))
 
 

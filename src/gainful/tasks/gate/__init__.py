@@ -17,7 +17,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from gainful._version import __version__
-from gainful.errors import InputError, UsageError, for_asker, option
+from gainful.errors import InputError, UsageError, for_asker
 from gainful.frozen import MISSING, Field, asdict, dataclass, field, fields, is_dataclass, replace
 from gainful.io.atomic import write_bytes
 from gainful.io.formats import parse_json
@@ -75,7 +75,8 @@ class Rule:
             if not (_is_number(value) and least <= value <= most) and (name, value) != ("margin", None):
                 raise UsageError(f"{name.replace('_', '-')}: expected {wanted}, found {value!r}")
         if self.forbid is not None and parse(self.forbid).name != "Leak":
-            raise UsageError(f"{option('forbid')}: expected Leak, such as Leak@10, found '{printable(self.forbid)}'")
+            flag = for_asker("--forbid", "forbid")
+            raise UsageError(f"{flag}: expected Leak, such as Leak@10, found '{printable(self.forbid)}'")
         object.__setattr__(self, "floors", {str(parse(measure)): floor for measure, floor in self.floors.items()})
 
     @classmethod
