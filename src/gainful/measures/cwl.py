@@ -147,7 +147,7 @@ class _ExpectedGain(UserModel):
         return np.asarray(_sums(seen * gains) / _sums(seen))
 
 
-class INST(_ExpectedGain):
+class INST(_ExpectedGain, takes="T"):
     """INST: expected gain per document of a user who wants gain T and adapts as it is found.
 
     Formula:
@@ -167,10 +167,9 @@ class INST(_ExpectedGain):
     """
 
     name = "INST"
-    T: float = 1.0
 
 
-class INSQ(_ExpectedGain):
+class INSQ(_ExpectedGain, takes="T"):
     """INSQ: expected gain per document of a user who wants gain T and grows more patient with rank.
 
     Formula:
@@ -187,10 +186,9 @@ class INSQ(_ExpectedGain):
     """
 
     name = "INSQ"
-    T: float = 1.0
 
 
-class BPM(_ExpectedGain):
+class BPM(_ExpectedGain, takes="T K"):
     """Bejeweled player model: mean gain down to the rank where a user has gained T or read K documents.
 
     Formula:
@@ -210,8 +208,6 @@ class BPM(_ExpectedGain):
     """
 
     name = "BPM"
-    T: float = 1.0
-    K: float = 10.0
 
 
 class ScaledDCG(_ExpectedGain):
@@ -299,7 +295,7 @@ class NERR10(_NearlyERR):
     p: float = 0.9
 
 
-class NERR11(_NearlyERR):
+class NERR11(_NearlyERR, takes="T"):
     """Not (but nearly) ERR, equation 11: as NERR8, with the patience of INSQ.
 
     Formula:
@@ -313,10 +309,9 @@ class NERR11(_NearlyERR):
     """
 
     name = "NERR11"
-    T: float = 1.0
 
 
-class CWL(UserModel):
+class CWL(UserModel, takes="model report T K p cost_document"):
     """Expectations of a C/W/L user model: gain per document, total gain, depth, cost, and their residuals.
 
     Formula:
@@ -360,12 +355,9 @@ class CWL(UserModel):
         "p": "continuation probability of RBP (0.8 by default) and NERR10 (0.9)",
         "cutoff": "`@k`: the last rank that users read",
     }
-    model: str = "RBP"
-    report: str = "utility"
-    T: float = 1.0
-    K: float = 10.0
-    p: float | None = None
-    cost_document: float = 1.0
+    model = "RBP"
+    report = "utility"
+    cost_document = 1.0
 
     def value(self, gains: Floats, block: Block, rows: Ints) -> Floats:
         found = self._expected(gains)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -104,10 +104,8 @@ class _Diverse(Measure):
     """
 
     tables = frozenset({"intents"})
-    gain: Gain = BINARY
-    rel: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    gain, rel = BINARY, cast("float | None", None)
+    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
 
     def _known(self, block: Block) -> Intents:
         if not block.policy.subtopics:
@@ -138,13 +136,11 @@ class _Diverse(Measure):
         return ratios(np.bincount(covered.row[covered.times() == 1], minlength=block.size), self._counts(block))
 
 
-class _Counted(_Diverse):
+class _Counted(_Diverse, takes="rel unjudged cutoff"):
     """A diversity measure of binary relevance."""
 
-    gain: ClassVar[Gain] = BINARY  # type: ignore[misc]  # not a parameter here
 
-
-class _Novelty(_Diverse):
+class _Novelty(_Diverse, takes="gain rel unjudged cutoff alpha"):
     """A rank-weighted sum of novel gain, relative to the best.
 
     Formula:
@@ -159,7 +155,7 @@ class _Novelty(_Diverse):
         ndeval and ir_measures {name}
     """
 
-    alpha: float = 0.5
+    alpha = 0.5
 
     exempt: ClassVar[Mapping[str, str]] = {
         "swap": "covering a sub-topic early lowers the gain of better documents below"
@@ -507,11 +503,10 @@ class StComplete(_Counted):
         return np.floor(self._recall(block))
 
 
-class _GlobalGain(_Diverse):
+class _GlobalGain(_Diverse, takes="gain rel unjudged cutoff gamma"):
     """A measure of global gain: the mean gain of a document over sub-topics."""
 
-    gain: Gain = LINEAR
-    gamma: float = 0.0
+    gain, gamma = LINEAR, 0.0
 
     meanings = {"gamma": "the weight of sub-topic recall, from 0 to 1"}
 

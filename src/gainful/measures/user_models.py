@@ -186,9 +186,8 @@ def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
     return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1]))
 
 
-class _Cascade(Graded):
+class _Cascade(Graded, takes="cutoff"):
     gain: Gain = _EXP2
-    cutoff: int | None = None
 
     def _divisor(self, block: Block) -> float:
         return 1.0 + highest_gain(self.gain, block.scale)
@@ -279,7 +278,7 @@ class NERR(_Cascade):
         return np.minimum(ratios(self._expected(self._run_lists(block), divisor), ideal), 1.0)
 
 
-class _Reader(Graded):
+class _Reader(Graded, takes="column cutoff"):
     """A user who reads documents of known lengths.
 
     Conventions:
@@ -297,8 +296,7 @@ class _Reader(Graded):
         "swap": "a better document that is longer delays those below it",
         "rename": "tables identify documents by name",
     }
-    column: str = "w"
-    cutoff: int | None = None
+    column = "w"
 
     @abstractmethod
     def _reading(self, is_relevant: Bools, length: Floats) -> tuple[Floats, Floats]:
