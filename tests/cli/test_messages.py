@@ -223,7 +223,8 @@ def test_lines_that_are_refused(command, core, qrels, run, lines):
 
 def test_conflicting_judgments_of_one_subtopic(command, core):
     result = command.evaluate("q1 1 d1 1\nq1 2 d1 5\nq1 1 d1 0\n", RUN, "--subtopics")
-    refused(result, f"qrels:3: {ONE_GRADE('q1', 'd1', 0)}", "    q1 1 d1 0", JUDGES_HINT)
+    where = "query 'q1', sub-topic '1', and document 'd1'"
+    refused(result, f"qrels:3: conflicting grades for {where}: 0 after 1 (line 1)", "    q1 1 d1 0", JUDGES_HINT)
 
 
 @pytest.mark.parametrize(("count", "rest"), [(4, "1"), (1203, "1,200")])

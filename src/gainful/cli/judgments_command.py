@@ -87,8 +87,7 @@ def command(
     if shown.merge is not None:
         if b is not None or files:
             raise UsageError("--merge cannot be used with B or --run", "gainful judgments A --merge FILE -o merged.txt")
-        names = click.get_current_context().params
-        refuse([name for name in names if name not in _OF_MERGE], "cannot be used with --merge")
+        refuse([n for n in click.get_current_context().params if n not in _OF_MERGE], "cannot be used with --merge")
         if output.chosen_format not in ("table", "trec"):
             raise UsageError(f"--merge writes TREC text, not {output.chosen_format}")
         answers = inputs.read_qrels(shown.merge)
