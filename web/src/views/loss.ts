@@ -66,7 +66,7 @@ export function loss(page: Page): View | null {
     // The parts that a better order of the first ranks would gain.
     const [first, later] = Object.keys(of.loss!) as [string, string];
     const gained = first === "order" && /^\d/.test(later) ? [first, later] : [first];
-    const top = gained.at(-1)!.split("-")[1];
+    const top = gained.at(-1)!.split("-").at(-1)!.replace("order", "");
     const reached = (s: number): number => gained.reduce((sum, name) => sum + of.loss![name]![s]!, of.means[s]!);
     const said = [...new Set([state.system, state.other])].map(
       (s) => `${looks.name(s)} from ${fixed(of.means[s])} to ${fixed(reached(s))}`,
