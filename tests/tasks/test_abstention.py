@@ -139,8 +139,8 @@ def test_a_run_that_never_answers_is_never_wrong() -> None:
         ({"level": "10"}, "level: expected a number between 0 and 1, found 10"),
         ({"bar": math.nan}, "bar: expected a finite number"),
         ({"bar": 1}, "bar: expected a number below 1, the best score, found 1"),
-        ({"policy": "missing=skip"}, "missing=skip cannot be used with abstention"),
-        ({"policy": {"undefined": "skip"}}, "undefined=skip cannot be used with abstention"),
+        ({"policy": "missing=skip"}, "missing=skip and undefined=skip cannot be used"),
+        ({"policy": {"undefined": "skip"}}, "undefined=skip cannot be used: a query counts"),
     ],
 )
 def test_refused(options: dict[str, object], message: str) -> None:

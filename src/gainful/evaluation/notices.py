@@ -283,9 +283,8 @@ def _is_spared(measure: Measure) -> bool:
 
 def _done(value: str, is_endless: bool = False, is_spared: bool = False) -> str:
     """Describe the treatment of a query; measures without a worst value leave it out."""
-    if value == "zero" and is_spared:
-        return "counted as 0"
-    return "left out, because the measure has no worst value" if value == "zero" and is_endless else _DONE[value]
+    ends = "left out, because the measure has no worst value" if is_endless else "counted as 0" if is_spared else None
+    return ends if ends and value == "zero" else _DONE[value]
 
 
 def _texts(identifiers: Iterable[bytes]) -> list[str]:

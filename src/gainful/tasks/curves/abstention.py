@@ -144,9 +144,8 @@ def abstention_curves(asked: AbstentionOptions) -> AbstentionCurves:
     for measure in measures:
         if not can_abstain(measure):
             raise UsageError(f"{measure}: abstention needs a mean from 0 to 1 (best), such as that of nDCG@10")
-    for name in ("missing", "undefined"):
-        if getattr(judged.policy, name) == "skip":
-            raise UsageError(f"{name}=skip cannot be used with abstention: a query counts without an answer")
+    if "skip" in (judged.policy.missing, judged.policy.undefined):
+        raise UsageError("missing=skip and undefined=skip cannot be used: a query counts without an answer")
     asked = replace(asked, level=read_number(asked.level, "level"), bar=read_number(asked.bar, "bar"))
     if not 0 < asked.level < 1:
         raise UsageError(f"level: expected a number between 0 and 1, found {number_text(asked.level)}")
@@ -178,17 +177,15 @@ def can_abstain(measure: Measure) -> bool:
 def top_scores(graded: GradedRun, score: Floats) -> Floats:
     """Return the highest score of each list, which need not be in order; -inf without one."""
     top, listed = np.full(graded.retrieved.size, -np.inf), graded.retrieved > 0
-    if listed.any():
-        top[listed] = np.maximum.reduceat(score, graded.list_offsets[:-1][listed])
+    top[listed] = np.maximum.reduceat(score, graded.list_offsets[:-1][listed])
     return top
 
 
 def nothing_relevant(measure: Measure, judged: Judged) -> Bools:
     """Return whether no document of each query has a gain, or is relevant if only relevance counts."""
-    rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
-    if not isinstance(gain, Gain):
-        return np.equal(judged.recall_base(rel, level), 0)
-    return np.equal(np.diff(judged.ideal_lists(gain, rel, level).offsets), 0)
+    gain, *which = (getattr(measure, name, None) for name in ("gain", "rel", "level"))
+    gains = isinstance(gain, Gain)
+    return np.equal(np.diff(judged.ideal_lists(gain, *which).offsets) if gains else judged.recall_base(*which), 0)
 
 
 def curve_of(top: Floats, score: Floats, none: Bools, asked: AbstentionOptions) -> AbstentionCurve:
