@@ -183,9 +183,10 @@ def top_scores(graded: GradedRun, score: Floats) -> Floats:
 
 def nothing_relevant(measure: Measure, judged: Judged) -> Bools:
     """Return whether no document of each query has a gain, or is relevant if only relevance counts."""
-    gain, *which = (getattr(measure, name, None) for name in ("gain", "rel", "level"))
-    gains = isinstance(gain, Gain)
-    return np.equal(np.diff(judged.ideal_lists(gain, *which).offsets) if gains else judged.recall_base(*which), 0)
+    rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
+    if not isinstance(gain, Gain):
+        return np.equal(judged.recall_base(rel, level), 0)
+    return np.equal(np.diff(judged.ideal_lists(gain, rel, level).offsets), 0)
 
 
 def curve_of(top: Floats, score: Floats, none: Bools, asked: AbstentionOptions) -> AbstentionCurve:
