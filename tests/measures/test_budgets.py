@@ -150,7 +150,7 @@ def test_together_with_others() -> None:
     assert together.beside("bounds", "nDCG@10") and not together.beside("bounds", "nDCG@400t")
     both = evaluate(QRELS, {"one": RUN, "two": {"q1": ["a"], "q2": ["a"]}}, "nDCG@400t", items=TOKENS)
     assert "nDCG@400t" in str(compare(both))
-    with pytest.raises(UsageError, match="nDCG@400t: judge_next cannot use"):
+    with pytest.raises(UsageError, match="nDCG@400t: no bounds under a budget"):
         judge_next(both)
     with pytest.raises(UsageError, match="nDCG@400t: no bounds under a budget"):
         compare(both, bounds=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -522,3 +523,17 @@ class TestDifferences:
             gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base", average="means")
         [alone] = gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base").differences
         assert alone.band is None and "no band for one" in alone.sentence("95%")
+
+
+def test_chance_is_the_mean_over_all_orders() -> None:
+    qrels, run = {"q1": {"a": 3, "b": 1, "z": 2}, "q2": {"c": 2}}, {"q1": ["x", "a", "b", "y"], "q2": ["y", "c", "x"]}
+    curves = gain_curves(qrels, {"mine": run}, ["nDCG@4", "DCG@4"], chance=True, draws=0)
+    for measure in ("nDCG", "DCG"):
+        found = curves.curve("mine, random order", measure).values.tolist()
+        for rank, value in enumerate(found, 1):
+            means = []
+            for query, documents in run.items():
+                orders = {str(i): list(order) for i, order in enumerate(itertools.permutations(documents))}
+                judged = dict.fromkeys(orders, qrels[query])
+                means.append(evaluate(judged, orders, f"{measure}@{rank}").mean(f"{measure}@{rank}"))
+            assert value == pytest.approx(sum(means) / 2)

@@ -55,7 +55,7 @@ class Unjudged:
         """Read the lists of some systems again; ``what`` needs them, for messages."""
         judged, sources = scores.judged_and_runs(what)
         measure = scores.evaluations[systems[0]]._measure(matrix.measure)
-        if measure.needed() - {"ties"}:
+        if measure.budget is None and measure.needed() - {"ties"}:
             raise UsageError(f"{measure}: {what} cannot use measures of tables of documents or of scores")
         chosen = {name: sources[name] for name in systems}
         joined = join_each(judged, chosen, lambda _, graded: graded, frozenset(["documents"]), threads=threads)

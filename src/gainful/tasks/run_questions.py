@@ -92,6 +92,7 @@ class GainCurveOptions(_CurvesOfRuns):
     measures: MeasuresLike = ("CG", "nDCG")
     _: KW_ONLY
     average: str = setting("ratios", "gain: how nCG and nDCG are averaged.", choices=AVERAGE_NAMES, shown="ratios")
+    chance: bool = setting(False, "gain: add curves of the documents of each run in random order.")
     draws: int = _DRAWS
     seed: int = _SEED
     confidence: float = _CONFIDENCE

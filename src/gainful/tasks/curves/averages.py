@@ -292,8 +292,9 @@ class Curves(Showable, Generic[M]):
     ) -> Curve[M]:
         """Return the curve of a run (None: of the ideal); parameters default to the first available."""
         found = self.measure(measure)
-        if run not in (None, *self.runs):
-            raise no_such_run(str(run), self.runs)
+        known = dict.fromkeys(name for name, _ in self._placed if name is not None)
+        if run not in (None, *known):
+            raise no_such_run(str(run), known)
         by_average = self._placed.get((run, found))
         if by_average is None:
             raise UsageError(f"{found}: no ideal curve: the ideal of a normalised measure is 1 at every rank")

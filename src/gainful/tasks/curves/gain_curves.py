@@ -66,8 +66,9 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
     ``@k`` is the depth (by default 100, or the end of the longest list and recall base if earlier). Normalised measures
     are averaged as ``"ratios"`` (normalise each query, then average), as ``"means"`` (average the vectors, then divide
     by the average ideal), or as ``"both"``. Bands have level ``confidence``, from ``draws`` resamples of the queries; 0
-    draws omit them. ``by_query`` also keeps per-query vectors. With a ``baseline``, one of the runs, the other runs'
-    differences from it are tested at all ranks simultaneously.
+    draws omit them. ``chance`` adds the mean curves of all orders of each run's documents. ``by_query`` also keeps
+    per-query vectors. With a ``baseline``, one of the runs, the other runs' differences from it are tested at all ranks
+    simultaneously.
 
     >>> qrels = {"q1": {"d1": 3, "d2": 2}, "q2": {"d1": 1}}
     >>> curves = gain_curves(qrels, {"mine": {"q1": ["d2", "d9", "d1"], "q2": ["d9", "d1"]}}, ["CG@3", "nCG@3"])
@@ -99,7 +100,13 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         evaluation = evaluate_graded(graded, deep, raw=raw)
         return evaluation, [each.finished(name, resampling, graded.policy) for each in gathered]
 
-    found = join_each(judged, runs, curves_of, threads=asked.threads)
+    def with_chance(name: str, graded: GradedRun) -> dict[str, tuple[Evaluation, list[_CurvesOfMeasure]]]:
+        chance = f"{name}, random order"
+        of_chance = {chance: curves_of(chance, graded.shuffled())} if asked.chance else {}
+        return {name: curves_of(name, graded), **of_chance}
+
+    each = join_each(judged, runs, with_chance, threads=asked.threads)
+    found = {name: of_run for both in each.values() for name, of_run in both.items()}
     curves: list[GainCurve] = []
     vectors: dict[tuple[str | None, Measure], Floats] = {}
     own_ideals: dict[tuple[str, Measure], Floats] = {}
@@ -125,7 +132,7 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
             if keeps_vectors:
                 vectors[run, name] = of_measure.vectors[:, :depth]
     exact = tuple(with_depth(measure, depth) for measure, depth in zip(deep, depths, strict=True))
-    evaluations = {run: replace(evaluation, measures=exact) for run, (evaluation, _) in found.items()}
+    evaluations = {run: replace(found[run][0], measures=exact) for run in runs}
     differences: tuple[CurveDifference, ...] = ()
     if baseline is not None:
         # Ratios of means have no per-query differences.
