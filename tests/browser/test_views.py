@@ -593,10 +593,10 @@ def test_abstention(show: Show) -> None:
         area, low, high = curve.area
         assert row[:2] == [f"{area:.4f}", f"{low:.4f} to {high:.4f}"]
         threshold, answered, false, kept = (curve.row(curve.lowest)[at] for at in (0, 1, 4, 10))
-        assert row[2:] == [f"{threshold:.4f}", f"{answered:.1%}", f"{false:.1%}", f"{kept:.4f}"]
+        assert row[2:] == [f"{threshold:.16g}", f"{answered:.1%}", f"{false:.1%}", f"{kept:.4f}"]
         for i in curve.shown:
             threshold, answered, false, risk, kept = (curve.row(i)[at] for at in (0, 1, 4, 7, 10))
-            start = ["–" if threshold is None else f"{threshold:.4f}", f"{answered:.1%}", f"{false:.1%}"]
+            start = ["none" if threshold == -math.inf else f"{threshold:.16g}", f"{answered:.1%}", f"{false:.1%}"]
             assert values.pop(0) == [*start, "–" if math.isnan(risk) else f"{risk:.1%}", f"{kept:.4f}"]
     # With few queries, no threshold is low enough; if no answer is false, none is needed.
     few = {query: qrels[query] for query in QUERIES[9:16]}
