@@ -97,7 +97,7 @@ _CATALOGUE = """
 from gainful.measures.catalog import FAMILIES, MEASURES
 at = {"cutoff": "@10", "recall": "@0.5", "multiple": "@1"}
 for name, measure in MEASURES.items():
-    if name in FAMILIES["Recommendation"]:
+    if name in FAMILIES["Recommendation"] or "documents" in measure.needs:
         continue  # they need tables of items
     inside = "(N=1000000)" if "N" in measure.parameters() else ""
     print(name + inside + (at[measure.at_parameter()] if measure.needs_at else ""))

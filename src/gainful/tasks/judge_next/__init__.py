@@ -133,9 +133,7 @@ def judge_next(asked: JudgeNextOptions) -> JudgeNext:
         check_known(name, scores.systems, "between")
     if len({*systems}) < len(systems):
         raise UsageError(f"between: expected two systems, found '{printable(systems[0])}' twice")
-    matrix = next(iter(scores.matrices.values()), None)
-    if matrix is None:
-        raise UsageError("judge_next: sessions cannot be used, only queries")
+    matrix = next(iter(scores.matrices.values()))
     found = Unjudged.of(scores, matrix, systems, for_asker("judge-next", "judge_next"), asked.threads)
     judged, depth = found.runs[0].judged, found.measure.rank_cutoff or _DEPTH
     is_near = ((found.rank > 0) & (found.rank <= depth)).any(axis=1)

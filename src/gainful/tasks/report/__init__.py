@@ -80,7 +80,7 @@ _LEAST_LETTERS, _LETTERS_PER_CELL = 1_850_000, 4
 _FIGURES = 7  # significant figures of p and differences, because there may be many pairs
 _DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 _MOST_SEGMENTS = 50  # values of a column that still define groups
-_MOST_RESAMPLED = 10_000  # top scores of which resampling takes less than a second
+_MOST_RESAMPLED = 2_500  # top scores of which resampling takes less than a tenth of a second
 _MOST_LINES = 8  # distinguishable lines in a chart
 
 
