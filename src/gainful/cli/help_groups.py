@@ -67,6 +67,12 @@ class GroupedCommand(click.Command):
             )
         )
 
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return the parser, which finds ``-m`` at once: click would first compare it with all long options."""
+        parser = super().make_parser(ctx)
+        getattr(parser, "_long_opt", {}).update(getattr(parser, "_short_opt", {}))
+        return parser
+
     def get_short_help_str(self, limit: int = 45) -> str:
         """Return the whole first sentence."""
         return super().get_short_help_str(10 * limit)

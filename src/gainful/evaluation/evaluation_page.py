@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from gainful.errors import UsageError
 from gainful.evaluation.beside import KINDS
 from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
-from gainful.measures.names_trec_eval import trec_eval_name
 from gainful.notation import plural_of, printable, units, worth_text
 from gainful.pages.page import Cell, Column, RowsOnDemand, ScoreLine, Table
 from gainful.render import Page, Showable
@@ -252,12 +251,12 @@ class Report(Showable):
                 number, difference = _with_difference(values[evaluation.run], reference, measure)
                 beside = {kind: _only(kind, evaluation.beside(kind, measure)) for kind in evaluation.besides}
                 yield ScoreLine(
-                    evaluation.run, None, str(measure), _trec_name(measure), number, None, difference, beside
+                    evaluation.run, None, str(measure), partial(_trec_name, measure), number, None, difference, beside
                 )
 
     def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[ScoreLine]:
         references = {} if baseline is None or evaluation is baseline else baseline.by_query(measure)
-        text, name = str(measure), _trec_name(measure)
+        text, name = str(measure), partial(_trec_name, measure)
         besides = {kind: evaluation.beside_by_query(kind, measure) for kind in evaluation.besides}
         for query, value, status in evaluation.scores(measure):
             number, difference = _with_difference(value, references.get(query), measure)
@@ -286,7 +285,10 @@ def _only(kind: str, parts: dict[str, Any]) -> Any:
     return parts.get(kind, parts or None)
 
 
+@cache
 def _trec_name(measure: Measure) -> str:
+    from gainful.measures.names_trec_eval import trec_eval_name  # loaded late: only one format needs it
+
     return trec_eval_name(measure) or str(measure)
 
 

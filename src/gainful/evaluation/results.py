@@ -206,8 +206,11 @@ class ScoredRun(Framed):
 
     def signature(self, measure: str | Measure | None = None) -> Signature:
         """Return the signature: one line with all conventions behind these numbers."""
-        from hashlib import sha256
+        chosen = None
+        if self.of_queries is not None:
+            from hashlib import sha256  # loaded late: few evaluations are of some queries only
 
+            chosen = sha256(b"\n".join(sorted(self.query_ids))).hexdigest()[:8]
         return Signature(
             None if measure is None else self._measure(measure),
             self.policy,
@@ -217,7 +220,7 @@ class ScoredRun(Framed):
             excluded=self.facts.exclusions or None,
             weights=None if self.about is None else self.about.weights,
             of_queries=self.of_queries,
-            chosen=None if self.of_queries is None else sha256(b"\n".join(sorted(self.query_ids))).hexdigest()[:8],
+            chosen=chosen,
             items=None if self.lists is None else self.lists.catalogue,
             training=None if self.lists is None else self.lists.training,
             intents=self.facts.intents or None,

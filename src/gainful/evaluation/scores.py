@@ -22,7 +22,6 @@ from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, count_of, plural_of, printable, some_of, units
-from gainful.pages.charts import Chart
 from gainful.pages.page import Detail, Table
 from gainful.render import Page, Showable
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.queries import Queries
     from gainful.data.run import RunLike
+    from gainful.pages.charts import Chart
 
 #: Evaluations by name, matrices by measure, several matrices of one measure each, or a single matrix.
 ScoresLike: TypeAlias = (

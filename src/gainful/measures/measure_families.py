@@ -6,7 +6,7 @@ A measure belongs to the family of its file, which is imported when one of its m
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -43,7 +43,7 @@ _NAME_LINE = re.compile(rb'\n    name = "([^"]+)"\n')
 @cache
 def _names_in(file: str) -> tuple[str, ...]:
     """Find the names of measures in a file's text, so that completion and lookup need not import NumPy."""
-    text = pkgutil.get_data("gainful.measures", f"{file}.py") or b""
+    text: bytes = globals()["__loader__"].get_data(os.path.join(os.path.dirname(__file__), f"{file}.py"))
     return tuple(name.decode() for name in _NAME_LINE.findall(text))
 
 

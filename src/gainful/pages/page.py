@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from gainful.frozen import dataclass, field, fields, is_dataclass, replace
-from gainful.pages.charts import Chart
+
+if TYPE_CHECKING:
+    from gainful.pages.charts import Chart
 
 _Drawn = TypeVar("_Drawn")
 
@@ -126,12 +128,12 @@ def _at(path: Sequence[str], record: Any) -> Any:
 
 class ScoreLine(NamedTuple):
     """A score for machines. ``query`` is None for aggregates; ``difference`` is from the baseline, if any;
-    ``trec_name`` is trec_eval's name of the measure; ``beside`` has further values by kind, then by name."""
+    ``trec_name`` returns trec_eval's name of the measure; ``beside`` has further values by kind, then by name."""
 
     run: str
     query: str | None
     measure: str
-    trec_name: str
+    trec_name: Callable[[], str]
     value: Cell
     status: str | None = None
     difference: Cell = None
@@ -293,7 +295,7 @@ class Page:
 
     @property
     def charts(self) -> Iterator[Chart]:
-        return (part for part in self.all_parts if isinstance(part, Chart))
+        return (part for part in self.all_parts if not isinstance(part, str | Table))
 
     def drawn(
         self, paragraph: Callable[[str], _Drawn], table: Callable[[Table], _Drawn], chart: Callable[[Chart], _Drawn]
@@ -304,10 +306,10 @@ class Page:
         for part in self.parts:
             if isinstance(part, str):
                 drawn.append(paragraph(part))
-            elif isinstance(part, Chart):
+            elif isinstance(part, Table):
+                drawn += [] if all(column.for_machines for column in part.columns) else [table(part)]
+            elif not isinstance(part, Detail):
                 drawn.append(chart(part))
-            elif isinstance(part, Table) and not all(column.for_machines for column in part.columns):
-                drawn.append(table(part))
         return [each for each in drawn if each]
 
 

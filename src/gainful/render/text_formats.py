@@ -14,13 +14,15 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, zip_longest
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gainful._version import __version__
 from gainful.notation import as_cell
-from gainful.pages.charts import Chart, system_numbers
 from gainful.pages.page import Cell, Column, Conventions, Heading, Page, ScoreLine, Table, whole_note
 from gainful.render.cells import Group, Paragraph, Shown, exact, groups, is_code, plain, present, shown_rows
+
+if TYPE_CHECKING:
+    from gainful.pages.charts import Chart
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
 #: Width of prose without a terminal; minimum widths of a text column and of a terminal.
@@ -39,6 +41,7 @@ def write_table(page: Page, out: TextIO) -> None:
     prose = prose_width(out)
 
     def draw_chart(chart: Chart) -> list[str]:
+        from gainful.pages.charts import system_numbers
         from gainful.render.chart_text import chart_lines
 
         return chart_lines(chart, system_numbers(page.charts), prose)
@@ -378,10 +381,11 @@ def write_trec(page: Page, out: TextIO) -> None:
             run = score.run
             out.write(_trec_line("runid", "all", run))
         # Queries that the policy leaves out have no value.
-        if score.value is not None and (score.trec_name not in _OF_ALL or score.query is None):
+        name = score.trec_name()
+        if score.value is not None and (name not in _OF_ALL or score.query is None):
             is_count = score.measure not in places
             text = str(score.value) if is_count else f"{score.value:6.{places[score.measure]}f}"
-            out.write(_trec_line(score.trec_name, "all" if score.query is None else score.query, text))
+            out.write(_trec_line(name, "all" if score.query is None else score.query, text))
 
 
 def _trec_text(cell: Cell, column: Column) -> str:
