@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -123,7 +123,7 @@ def evaluate_arrays(
             lost = 0 if truth.value is None else int(np.count_nonzero((truth.value > 0) & judged & ~counts))
             truth = truth.only(counts)
             notes = (f"mask excludes {count_of(lost, 'relevant item')} from recall bases",) if lost else ()
-    if results.value is not None and not _is_finite(results.value) and np.isneginf(results.value).any():
+    if results.value is not None and not results.is_finite and np.isneginf(results.value).any():
         results = results.only(~np.isneginf(results.value))  # marks items that were not ranked
     for cells in (results, truth):
         cells.refuse_infinite()
@@ -153,7 +153,8 @@ def evaluate_arrays(
     return evaluated(Judged(qrels_of(truth), settled))
 
 
-class _Cells(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Cells:
     """Items by row, with or without values; row i has cells ``offsets[i] : offsets[i + 1]``."""
 
     name: str
@@ -181,7 +182,7 @@ class _Cells(NamedTuple):
             item = item.astype(np.int64) if item.dtype == np.uint64 else item
             cells = cls(name, item_name, item_offsets, item, value)
             cells = cells.only(item >= 0) if (item < 0).any() else cells
-        if what == "relevance" and value is not None and not _is_finite(value) and np.isnan(value).any():
+        if what == "relevance" and value is not None and not cells.is_finite and np.isnan(value).any():
             cells = cells.only(~np.isnan(value))
         return cells
 
@@ -196,7 +197,7 @@ class _Cells(NamedTuple):
             if flat.dtype.kind not in _WHOLE or np.any(np.diff(offsets) != 2):
                 if form is not None and not np.array_equal(offsets, form.offsets):
                     raise UsageError(f"{what}: matrix and results have different shapes", "pass matrix.nonzero()")
-                cells = cls(name, what, offsets, None, None) if form is None else form._replace(what=what)
+                cells = cls(name, what, offsets, None, None) if form is None else replace(form, what=what)
                 return cells.only(np.nan_to_num(flat) != 0)
             pairs = (flat[::2], flat[1::2])
         rows = [_rows([each], what, _WHOLE)[0] for each in pairs]
@@ -216,7 +217,7 @@ class _Cells(NamedTuple):
         starts = self.offsets[:100].tolist()
         return [self.value[start:end][:100].tolist() for start, end in itertools.pairwise(starts)]
 
-    @property
+    @cached_property
     def counted(self) -> Ints:
         """The indices of the cells that count."""
         return np.arange(self.offsets[-1]) if self.kept is None else np.flatnonzero(self.kept)
@@ -228,11 +229,19 @@ class _Cells(NamedTuple):
 
     def only(self, counts: Bools) -> _Cells:
         """Return the cells without those that do not count."""
-        return self._replace(kept=counts if self.kept is None else self.kept & counts)
+        return replace(self, kept=counts if self.kept is None else self.kept & counts)
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether all values are finite, computed without a temporary array."""
+        value = self.value
+        if value is None or value.dtype.kind != "f" or not value.size:
+            return True
+        return bool(np.isfinite([value.min(), value.max()]).all())
 
     def refuse_infinite(self) -> None:
         """Raise InputError for infinite and NaN values."""
-        if self.value is None or _is_finite(self.value):
+        if self.value is None or self.is_finite:
             return
         bad = ~np.isfinite(self.value)
         cells = np.flatnonzero(bad if self.kept is None else bad & self.kept)
@@ -243,11 +252,6 @@ class _Cells(NamedTuple):
             return f"{origin.where(cell)}: expected a finite number as {what}, found {self.value[cell]}"
 
         refuse_rows(cells, message, "use -inf as the score of unranked items; mask=... leaves out items and grades")
-
-
-def _is_finite(value: NDArray[Any]) -> bool:
-    """Whether all values are finite, computed without a temporary array."""
-    return value.dtype.kind != "f" or not value.size or bool(np.isfinite([value.min(), value.max()]).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,7 +367,7 @@ def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
     before, after = int(offsets[0]), int(offsets[-1])
     bounds, cell = offsets - before, None
     if cells.kept is not None:
-        cell = before + np.flatnonzero(cells.kept[before:after])
+        cell = cells.counted[slice(*np.searchsorted(cells.counted, (before, after)))]
         bounds = np.searchsorted(cell, offsets)
     chosen = slice(before, after) if cell is None else cell
     if cells.item is not None:
