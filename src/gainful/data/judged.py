@@ -212,14 +212,15 @@ class Judged(HasCache):
     def _one_grade_a_subtopic(self) -> tuple[Ints, Ints, Floats]:
         """Item, sub-topic and grade, by item, then by sub-topic."""
         qrels, subtopics = self.qrels, len(self.qrels.subtopic_ids)
-        # return_index makes unique use a merge sort, which is fast on nearly sorted input.
-        pairs, _, group = np.unique(self.item * subtopics + qrels.subtopic, return_index=True, return_inverse=True)
-        if pairs.size == len(qrels):
-            grade = np.empty(pairs.size)
-            grade[group] = qrels.grade
-        else:
-            grade = self._combined(group, qrels.grade)
-        return pairs // subtopics, pairs % subtopics, grade
+        pairs = self.item * subtopics + qrels.subtopic
+        order = np.argsort(pairs)  # several times as fast as np.unique
+        pairs = pairs[order]
+        is_first = np.diff(pairs, prepend=-1) > 0
+        if is_first.all():
+            return pairs // subtopics, pairs % subtopics, qrels.grade[order]
+        group = np.empty_like(order)
+        group[order] = np.cumsum(is_first) - 1
+        return pairs[is_first] // subtopics, pairs[is_first] % subtopics, self._combined(group, qrels.grade)
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
         """Return one grade per group; grades are sorted first, so that the order of the input does not matter."""
