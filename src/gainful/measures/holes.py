@@ -144,6 +144,11 @@ def score_bounds(
         hits = np.repeat(np.arange(size), np.diff(graded.hit_offsets))
         gains = gains_of(measure, graded.hit_grade, judged.scale)
         fixed = sum_by(hits, gains * form.weights(graded.hit_rank), size)
+        if measure.name == "R":  # only unjudged documents after the cutoff are relevant, or only those before it
+            is_seen, base = form.weights(rank) > 0, judged.recall_base(*(getattr(measure, n) for n in ("rel", "level")))
+            later, before = (np.bincount(row[each], minlength=size) for each in (~is_seen, is_seen))
+            low, high = ratios(fixed, base + later), ratios(fixed + before, base + before)
+            return np.where(np.isnan(low), high, low), np.where(np.isnan(high), low, high)
         return quotient_bounds(measure, form, judged, row, form.weights(rank), fixed)
     if measure.name in ("AP", "GMAP"):
         return _precision_bounds(graded, measure, row, rank)
