@@ -9,19 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, cast, dataclass_transform
 
+from gainful.data.lists import GainLists, ItemLists
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
+from gainful.measures.arithmetic import Arithmetic
 from gainful.measures.block import Block, score_list
 from gainful.measures.parameters import MOST_RANKS, PARAMETERS
 from gainful.notation import NUMBER, Budget, choose, nearest, number_text, read_number
-
-if TYPE_CHECKING:
-    from gainful.data.lists import GainLists, ItemLists
-    from gainful.measures.arithmetic import Arithmetic
-
 
 BINARY, LINEAR, SCALED = Gain("binary"), Gain("linear"), Gain("scaled")
 

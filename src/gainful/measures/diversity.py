@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
+from gainful.data.judged import Judged
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
+from gainful.data.qrels import Qrels
 from gainful.errors import InputError, UsageError, for_asker
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
@@ -21,11 +23,6 @@ from gainful.measures.base import BINARY, LINEAR, Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.ntcir import Stops
 from gainful.notation import number_text, printable
-
-if TYPE_CHECKING:
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-
 
 #: Above this, a list beats the greedy one, rather than exceeding 1 by rounding.
 _MORE_THAN_ROUNDING = 1.0 + 1e-9
@@ -568,10 +565,8 @@ class DNDCG(_GlobalGain):
     name = "D-nDCG"
 
     def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
-        def divisors(ranks: Floats) -> Floats:
-            return np.asarray(np.log2(ranks + 1.0))
-
-        return np.minimum(ratios(run.total(divisors, self.cutoff), ideal.total(divisors, self.cutoff)), 1.0)
+        totals = [each.total(lambda ranks: np.log2(ranks + 1.0), self.cutoff) for each in (run, ideal)]
+        return np.minimum(ratios(*totals), 1.0)
 
 
 class DQ(_GlobalGain):

@@ -7,18 +7,16 @@ Queries are users and documents are items. A table of items (--items) has their 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from gainful.data.items import Attributes, Items
 from gainful.data.lists import gather, ordinal_in_row, sum_by
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, ratios
-
-if TYPE_CHECKING:
-    from gainful.data.items import Attributes, Items
 
 _BY_ITEM = {
     "swap": "attributes of items matter, not only grades",

@@ -44,20 +44,17 @@ class IdealDCG(DCG):
         return self._ideal_lists(block)
 
 
-def _discounts(depth: int) -> Floats:
-    return divisors("burges2005", 2.0, np.arange(1.0, depth + 1.0))
+def _discounts(lists: GainLists) -> Floats:
+    return divisors("burges2005", 2.0, np.arange(1.0, int(lists.rank.max(initial=1)) + 1.0))
 
 
 def _discounted(lists: GainLists) -> Floats:
-    return np.asarray(lists.gain / _discounts(_length(lists))[lists.rank - 1])
-
-
-def _length(lists: GainLists) -> int:
-    return int(lists.rank.max(initial=1))
+    return np.asarray(lists.gain / _discounts(lists)[lists.rank - 1])
 
 
 def _vectors(ideal: GainLists) -> Floats:
-    return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
+    discounts = _discounts(ideal)
+    return np.asarray(np.cumsum(ideal.dense(discounts.size) / discounts, axis=1))
 
 
 class NDCGRel(Graded):
@@ -186,7 +183,7 @@ class G(Graded):
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
         base = np.diff(ideal.offsets)
-        cost = np.cumsum(np.maximum(ideal.dense(_length(ideal)), 1.0), axis=1)
+        cost = np.cumsum(np.maximum(ideal.dense(int(ideal.rank.max(initial=1))), 1.0), axis=1)
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
         most = np.bincount(ideal.row, ideal.gain, minlength=block.size)

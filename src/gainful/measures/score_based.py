@@ -21,13 +21,13 @@ from gainful.notation import number_text, printable
 #: Tolerance for comparing scores with limits.
 ROUNDING = 1e-12
 
+_MOST = np.finfo(np.float64).max
+
 #: Range of scores that each SRS can be made from: lowest, highest, description, hint.
 _NEEDED = {
     "score": (0.0, 1.0, "from 0 to 1", "srs=minmax, max, ratio or exp rescale them"),
-    "minmax": (-np.finfo(np.float64).max, np.finfo(np.float64).max, "that are finite", None),
-    "max": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
-    "ratio": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
-    "exp": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
+    "minmax": (-_MOST, _MOST, "that are finite", None),
+    **dict.fromkeys(("max", "ratio", "exp"), (0.0, _MOST, "of at least 0", "srs=minmax accepts any")),
 }
 
 
@@ -323,26 +323,19 @@ class SwetsE(Measure):
         hits = block.hits
         relevant = is_relevant(hits.grade, self.rel, self.level)
         scores = _scaled(hits.row, block.hit_scores, _exponents(hits.row, block.hit_scores, block.size))
-        ours, theirs = (_Spread.of(hits.row[kind], scores[kind], block.size) for kind in (relevant, ~relevant))
+        kinds = (_spread(hits.row[kind], scores[kind], block.size) for kind in (relevant, ~relevant))
+        (ours, deviation), (theirs, deviation_of_theirs) = kinds
         with np.errstate(invalid="ignore"):
-            return ratios(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
+            return ratios(ours - theirs, (deviation + deviation_of_theirs) / 2.0)
 
 
-class _Spread(NamedTuple):
-    """The mean and the standard deviation of scores per row; NaN without scores."""
-
-    mean: Floats
-    deviation: Floats
-
-    @classmethod
-    def of(cls, row: Ints, scores: Floats, size: int) -> _Spread:
-        count = np.bincount(row, minlength=size)
-        first = np.zeros(size)
-        starts = ordinal_in_row(row) == 1
-        first[row[starts]] = scores[starts]
-        # Distances from the first score, so that equal scores deviate by exactly 0.
-        with np.errstate(invalid="ignore"):
-            distance = scores - first[row]
-            mean = ratios(np.bincount(row, distance, minlength=size), count)
-            squares = np.bincount(row, (distance - mean[row]) ** 2, minlength=size)
-            return cls(first + mean, np.sqrt(ratios(squares, count)))
+def _spread(row: Ints, scores: Floats, size: int) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation of scores per row; NaN without scores."""
+    count, first, starts = np.bincount(row, minlength=size), np.zeros(size), ordinal_in_row(row) == 1
+    first[row[starts]] = scores[starts]
+    # Distances from the first score, so that equal scores deviate by exactly 0.
+    with np.errstate(invalid="ignore"):
+        distance = scores - first[row]
+        mean = ratios(np.bincount(row, distance, minlength=size), count)
+        squares = np.bincount(row, (distance - mean[row]) ** 2, minlength=size)
+        return first + mean, np.sqrt(ratios(squares, count))

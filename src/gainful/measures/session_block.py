@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -263,6 +263,14 @@ class SessionMeasure(Measure):
         block = hand_made(qrels, {"session": documents}, **policy)
         check_session_measures(block.judged, block.sessions, [self])
         return float(raw_session_scores(block, [self])[0, 0])
+
+
+class OfSessions(SessionMeasure):
+    """A measure of sessions; subclasses take these parameters in the order in which they are printed."""
+
+    repeats, short, scan = "every", "pad", "k"
+    rel = level = cast("float | None", None)
+    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
 
 
 def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:

@@ -176,9 +176,6 @@ class RBPResidual(_RankBiased):
         return np.asarray((self.p ** np.arange(int(ranks.max(initial=0)) + 1))[ranks])
 
 
-_EXP2 = Gain("exp2")
-
-
 def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
     """Return the probability of stopping at each document, for users who read until one satisfies them."""
     by_place, place = in_columns(row, satisfied, size)
@@ -187,7 +184,7 @@ def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
 
 
 class _Cascade(Graded, takes="cutoff"):
-    gain: Gain = _EXP2
+    gain: Gain = Gain("exp2")
 
     def _divisor(self, block: Block) -> float:
         return 1.0 + highest_gain(self.gain, block.scale)
