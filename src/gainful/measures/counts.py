@@ -33,9 +33,6 @@ class NumQ(_Count):
     Agrees with:
         trec_eval num_q, ir_measures NumQ
 
-    Reference:
-        trec_eval, m_num_q.c
-
     Example:
         >>> gainful.parse("NumQ").score([1, 0])
         1.0
@@ -59,9 +56,6 @@ class NumRet(_Count):
     Agrees with:
         trec_eval num_ret, ir_measures NumRet
 
-    Reference:
-        trec_eval, m_num_ret.c
-
     Example:
         >>> gainful.parse("NumRet").score([1, None, 0])
         3.0
@@ -83,9 +77,6 @@ class NumRel(_Count, OfRelevant, takes="rel level"):
     Agrees with:
         trec_eval num_rel, ir_measures NumRel
 
-    Reference:
-        trec_eval, m_num_rel.c
-
     Example:
         >>> gainful.parse("NumRel").score([2, 0], unretrieved=[1])
         2.0
@@ -105,9 +96,6 @@ class NumRelRet(_Count, OfRelevant, takes="rel level"):
 
     Agrees with:
         trec_eval num_rel_ret, ir_measures NumRelRet
-
-    Reference:
-        trec_eval, m_num_rel_ret.c
 
     Example:
         >>> gainful.parse("NumRelRet").score([2, 0], unretrieved=[1])
@@ -129,12 +117,6 @@ class NumNonRelJudgedRet(_Count, OfRelevant, takes="rel level"):
 
     Conventions:
         - negative=unjudged treats negative grades as unjudged
-
-    Agrees with:
-        trec_eval num_nonrel_judged_ret
-
-    Reference:
-        trec_eval, m_num_nonrel_judged_ret.c
 
     Example:
         >>> gainful.parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])

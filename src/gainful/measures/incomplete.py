@@ -77,8 +77,6 @@ class GMBpref(Bpref):
         - per-query scores are Bpref
         - no relevant documents: undefined
 
-    Agrees with:
-        trec_eval gm_bpref
     Differs from:
         pytrec_eval, whose per-query scores are logarithms
 

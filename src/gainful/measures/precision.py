@@ -142,9 +142,6 @@ class P(Precision, takes="cutoff"):
     Agrees with:
         trec_eval P_k, ir_measures P@k, ranx precision@k
 
-    Reference:
-        trec_eval, m_P.c
-
     Example:
         >>> gainful.parse("P@4").score([2, 0, 1, 0])
         0.5
@@ -166,9 +163,6 @@ class R(Recall, takes="cutoff"):
 
     Agrees with:
         trec_eval recall_k, ir_measures R@k, ranx recall@k
-
-    Reference:
-        trec_eval, m_recall.c
 
     Example:
         Two of the three relevant documents are found.
@@ -223,9 +217,6 @@ class Rprec(Binary):
     Agrees with:
         trec_eval Rprec, ir_measures Rprec, ranx r-precision
 
-    Reference:
-        trec_eval, m_Rprec.c
-
     Example:
         Three documents are relevant; two are in the top three.
 
@@ -255,9 +246,6 @@ class RprecMult(Binary):
     Agrees with:
         trec_eval Rprec_mult_m, all versions
 
-    Reference:
-        trec_eval, m_Rprec_mult.c
-
     Example:
         Three documents are relevant; two are in the top six.
 
@@ -285,12 +273,6 @@ class RelP(Binary, takes="cutoff"):
         - equals precision for k <= n and recall for k >= n; also called capped recall
         - no relevant documents: undefined
 
-    Agrees with:
-        trec_eval relative_P_k
-
-    Reference:
-        trec_eval, m_relative_P.c
-
     Example:
         Two of three relevant documents are in the top four, which could hold all three.
 
@@ -317,9 +299,6 @@ class Success(Binary, takes="cutoff"):
 
     Agrees with:
         trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
-
-    Reference:
-        trec_eval, m_success.c
 
     Example:
         >>> gainful.parse("Success@1").score([0, 1]), gainful.parse("Success@5").score([0, 1])
@@ -420,9 +399,6 @@ class SetP(Precision):
     Agrees with:
         trec_eval set_P, ir_measures SetP
 
-    Reference:
-        trec_eval, m_set_P.c
-
     Example:
         >>> gainful.parse("SetP").score([2, 0, 1, 0])
         0.5
@@ -442,9 +418,6 @@ class SetR(Recall):
 
     Agrees with:
         trec_eval set_recall, ir_measures SetR
-
-    Reference:
-        trec_eval, m_set_recall.c
 
     Example:
         >>> round(gainful.parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
@@ -491,9 +464,6 @@ class SetAP(Binary):
     Agrees with:
         trec_eval set_map, ir_measures SetAP
 
-    Reference:
-        trec_eval, m_set_map.c
-
     Example:
         >>> round(gainful.parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
         0.3333
@@ -514,12 +484,6 @@ class SetRelP(Binary):
 
     Conventions:
         - no documents retrieved: undefined; no relevant documents: undefined
-
-    Agrees with:
-        trec_eval set_relative_P
-
-    Reference:
-        trec_eval, m_set_relative_P.c
 
     Example:
         >>> round(gainful.parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
@@ -543,12 +507,6 @@ class Utility(Binary):
     Conventions:
         - defaults are a = 1, b = -1, c = d = 0; d requires N
         - an unanswered query has the value of an empty list
-
-    Agrees with:
-        trec_eval utility
-
-    Reference:
-        trec_eval, m_utility.c
 
     Example:
         Two of four documents are relevant, one relevant document is missed: 2 * 2 - 2 - 0.5 * 1.

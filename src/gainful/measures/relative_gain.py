@@ -69,12 +69,6 @@ class NDCGRel(Graded):
         - nDCG has linear gain and discount burges2005; nDCG without @ is at the end of both lists
         - no document with a gain above 0: undefined
 
-    Agrees with:
-        trec_eval ndcg_rel
-
-    Reference:
-        trec_eval, m_ndcg_rel.c
-
     Example:
         Found at rank 2, one missed: nDCG@2 and nDCG are both (1/log2 3) / (1 + 1/log2 3).
 
@@ -113,13 +107,8 @@ class RNDCG(Graded):
         - a list of n + 1 documents does not count at its end, as in trec_eval
         - no document with a gain above 0: undefined
 
-    Agrees with:
-        trec_eval Rndcg
     Differs from:
         trec_eval -l, which sets Rndcg to 0 if no document reaches the level, and otherwise leaves it unchanged
-
-    Reference:
-        trec_eval, m_Rndcg.c
 
     Example:
         Gains 2 and 1: nDCG@1 = 1/2, nDCG@2 = (1 + 2/log2 3) / (2 + 1/log2 3).
@@ -162,13 +151,8 @@ class G(Graded):
         - no document with a gain above 0: undefined
         - binG is G with binary gains
 
-    Agrees with:
-        trec_eval G
     Differs from:
         the help text of trec_eval, which omits that a document counts at least 1
-
-    Reference:
-        trec_eval, m_G.c
 
     Example:
         Gains 0 and 2, ideal 2: the cost of two ranks is 2 + 1, so 2 / log2(2 + 3 - 2) / 2.
@@ -199,12 +183,6 @@ class BinG(Binary):
     Conventions:
         - a relevant document that was not retrieved adds 0
         - no relevant documents: undefined
-
-    Agrees with:
-        trec_eval binG
-
-    Reference:
-        trec_eval, m_binG.c
 
     Example:
         One non-relevant document above the second relevant one: (1/log2 2 + 1/log2 3) / 2.
