@@ -251,13 +251,12 @@ class Report(Showable):
                 reference = None if baseline is None or evaluation is baseline else values[baseline.run]
                 number, difference = _with_difference(values[evaluation.run], reference, measure)
                 beside = {kind: _only(kind, evaluation.beside(kind, measure)) for kind in evaluation.besides}
-                yield ScoreLine(
-                    evaluation.run, None, str(measure), _trec_name(measure), number, None, difference, beside
-                )
+                name = trec_eval_name(measure) or str(measure)
+                yield ScoreLine(evaluation.run, None, str(measure), name, number, None, difference, beside)
 
     def _query_scores(self, evaluation: ScoredRun, measure: Measure, baseline: ScoredRun | None) -> Iterator[ScoreLine]:
         references = {} if baseline is None or evaluation is baseline else baseline.by_query(measure)
-        text, name = str(measure), _trec_name(measure)
+        text, name = str(measure), trec_eval_name(measure) or str(measure)
         besides = {kind: evaluation.beside_by_query(kind, measure) for kind in evaluation.besides}
         for query, value, status in evaluation.scores(measure):
             number, difference = _with_difference(value, references.get(query), measure)
@@ -284,10 +283,6 @@ def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
 def _only(kind: str, parts: dict[str, Any]) -> Any:
     """Return the value itself if it is the only one of its kind."""
     return parts.get(kind, parts or None)
-
-
-def _trec_name(measure: Measure) -> str:
-    return trec_eval_name(measure) or str(measure)
 
 
 def _with_difference(
