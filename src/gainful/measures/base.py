@@ -321,12 +321,17 @@ class Measure(ABC):
         return score_list(self, grades, unretrieved, scale, policy)
 
 
-class OfGains(Measure):
-    """A measure of gains; subclasses take these parameters in the order in which they are printed."""
+class Usual(Measure):
+    """A measure with usual parameters, of which subclasses take some, in the order in which they are printed."""
 
-    gain = LINEAR
     rel = level = cast("float | None", None)
     unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+
+
+class OfGains(Usual):
+    """A measure of gains; subclasses take this parameter and the usual ones."""
+
+    gain = LINEAR
 
     def _run_lists(self, block: Block) -> GainLists:
         return block.gain_lists(self.gain, self.rel, self.level)

@@ -8,14 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from gainful.kernel.arrays import Floats
-from gainful.measures.base import Aggregate, Better, Measure
+from gainful.measures.base import Aggregate, Better, Usual
 from gainful.measures.block import Block
 from gainful.measures.precision import OfRelevant
 
 
-class _Count(Measure):
-    """Base of the counts."""
-
+class _Count(Usual):
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     aggregate: ClassVar[Aggregate] = "sum"
@@ -44,7 +42,7 @@ class NumQ(_Count):
         return np.ones(block.size)
 
 
-class NumRet(_Count):
+class NumRet(_Count, takes="unjudged"):
     """Number of retrieved documents.
 
     Formula:
@@ -62,7 +60,6 @@ class NumRet(_Count):
     """
 
     name = "NumRet"
-    unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
         return block.retrieved.astype(np.float64)

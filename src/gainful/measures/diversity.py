@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gainful.data.qrels import Qrels
 from gainful.errors import InputError, UsageError, for_asker
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import BINARY, LINEAR, Measure
+from gainful.measures.base import BINARY, LINEAR, Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.ntcir import Stops
 from gainful.notation import number_text, printable
@@ -91,7 +91,7 @@ class Covered(NamedTuple):
         return np.asarray(self.gain * (1.0 - alpha) ** (self.times() - 1))
 
 
-class _Diverse(Measure):
+class _Diverse(Usual):
     """Base of the diversity measures.
 
     Conventions:
@@ -101,8 +101,7 @@ class _Diverse(Measure):
     """
 
     tables = frozenset({"intents"})
-    gain, rel = BINARY, cast("float | None", None)
-    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+    gain = BINARY
 
     def _known(self, block: Block) -> Intents:
         if not block.policy.subtopics:

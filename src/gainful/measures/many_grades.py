@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import CumulatedGain
 
@@ -30,7 +30,7 @@ def _levels(block: Block) -> tuple[Ints, Floats, Floats, Ints, Ints]:
     return row, grade[is_last], distance[is_last], positive.rank[is_last], lower
 
 
-class MuAP(Measure):
+class MuAP(Usual, takes="levels unjudged"):
     """Mean AP over all levels of relevance, weighted by the distances between levels.
 
     Formula:
@@ -62,8 +62,7 @@ class MuAP(Measure):
     """
 
     name = "muAP"
-    levels: str = "query"
-    unjudged: str | None = None
+    levels = "query"
 
     def compute(self, block: Block) -> Floats:
         row_of, grade, distance, base, levels_below = block.cached("levels", lambda: _levels(block))

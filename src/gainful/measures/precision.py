@@ -11,16 +11,13 @@ from gainful.data.lists import Documents
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.expected import expected_completions, expected_successes
 
 
-class _OfChosen(Measure):
-    """A measure of documents chosen by grade; subclasses take these parameters. Without ``cutoff``, the whole list."""
-
-    rel = level = cast("float | None", None)
-    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+class _OfChosen(Usual):
+    """A measure of documents chosen by grade. Without ``cutoff``, the whole list."""
 
     def _relevant(self, block: Block) -> Documents:
         return block.relevant(self.rel, self.level)
@@ -343,7 +340,7 @@ class Complete(Binary, takes="cutoff"):
         return np.where(base == 0, np.nan, is_retrieved * is_seen)
 
 
-class Leak(_OfChosen):
+class Leak(_OfChosen, takes="forbidden cutoff"):
     """Leak: whether any of the first k documents is forbidden.
 
     Formula:
@@ -368,8 +365,7 @@ class Leak(_OfChosen):
     better = "lower"
     worst = 0.0  # without an answer
     whole_list = True
-    forbidden: float | None = None
-    cutoff: int | None = None
+    forbidden = cast("float | None", None)
 
     def is_forbidden(self, grades: Floats) -> Bools:
         """Return whether documents of these grades are forbidden."""
@@ -496,7 +492,7 @@ class SetRelP(Binary):
         return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
 
 
-class Utility(Binary):
+class Utility(Binary, takes="a b c d N"):
     """Linear utility: a weighted count of relevant and non-relevant documents, retrieved or not.
 
     Formula:
@@ -517,11 +513,8 @@ class Utility(Binary):
 
     name = "Utility"
     bounds = (-math.inf, math.inf)
-    a: float = 1.0
-    b: float = -1.0
-    c: float = 0.0
-    d: float = 0.0
-    N: int | None = None
+    a, b, c, d = 1.0, -1.0, 0.0, 0.0
+    N = cast("int | None", None)
 
     def validate(self) -> None:
         super().validate()

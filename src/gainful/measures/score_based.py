@@ -14,7 +14,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure, OfGains
+from gainful.measures.base import OfGains, Usual
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
@@ -69,8 +69,8 @@ class _CutLists(NamedTuple):
         return self.start[row] + rank - 1
 
 
-class Estimating(Measure):
-    """A measure that compares two scores per document; subclasses take these parameters."""
+class Estimating(Usual):
+    """A measure that compares two scores per document; subclasses take these parameters and the usual ones."""
 
     exempt = {
         "perfect": "a perfect order need not have correct estimates",
@@ -81,7 +81,6 @@ class Estimating(Measure):
     over, srs = cast("str | int", "retrieved+relevant"), "rank"
     urs = cast("Gain | str", Gain("scaled"))
     srs_levels = urs_levels = cast("int | None", None)
-    rel, unjudged = cast("float | None", None), cast("str | None", None)
     cutoff = 1000
 
     def needed(self) -> frozenset[str]:
@@ -282,7 +281,7 @@ def _scaled(row: Ints, values: Floats, exponents: Ints) -> Floats:
     return np.ldexp(values, -shift) if shift.any() else values
 
 
-class SwetsE(Measure):
+class SwetsE(Usual, takes="rel level"):
     """Swets's E: the separation between the scores of relevant and non-relevant documents.
 
     Formula:
@@ -316,8 +315,6 @@ class SwetsE(Measure):
         "perfect": "it measures distances of scores, and requires non-relevant documents",
         "swap": "a higher score for a relevant document can raise the deviation more than the mean",
     }
-    rel: float | None = None
-    level: float | None = None
 
     def compute(self, block: Block) -> Floats:
         hits = block.hits

@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
-from gainful.measures.base import Measure
+from gainful.measures.base import Measure, Usual
 from gainful.measures.block import CELLS, Block, condenses, require_list
 from gainful.policy import Policy
 
@@ -265,12 +265,10 @@ class SessionMeasure(Measure):
         return float(raw_session_scores(block, [self])[0, 0])
 
 
-class OfSessions(SessionMeasure):
-    """A measure of sessions; subclasses take these parameters in the order in which they are printed."""
+class OfSessions(SessionMeasure, Usual):
+    """A measure of sessions; subclasses take these parameters and the usual ones."""
 
     repeats, short, scan = "every", "pad", "k"
-    rel = level = cast("float | None", None)
-    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
 
 
 def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:

@@ -11,12 +11,12 @@ import numpy as np
 
 from gainful.data.lists import ordinal_in_row, sum_by
 from gainful.kernel.arrays import Floats, Ints, distinct
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.precision import Binary
 
 
-class Compat(Measure):
+class Compat(Usual, takes="p normalize depth unjudged"):
     """Compatibility: the rank-biased overlap of a list with the most similar ideal list.
 
     Formula:
@@ -47,10 +47,7 @@ class Compat(Measure):
 
     name = "Compat"
     meanings = {"normalize": "`true` divides by the ideal list's overlap with itself, `false` by all weights p^(i - 1)"}
-    p: float = 0.95
-    normalize: bool = True
-    depth: str = "1000"
-    unjudged: str | None = None
+    p, normalize, depth = 0.95, True, "1000"
 
     def _shared(self, block: Block) -> tuple[Ints, Ints]:
         """Return the row of each relevant document, and the depth at which list and ideal list first share it."""
