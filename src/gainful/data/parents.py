@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -35,8 +35,16 @@ def with_parents(columns: _Columns, parent: str | Parent) -> _Columns:
     [b'd1', b'd2', b'd1']
     """
     ids, number = core.number_ids(*columns.document_spans)
-    find, lacks = _finder(parent)
-    found = [find(text_of_id(each)) or None for each in ids]
+    texts = map(text_of_id, ids)
+    parents: Iterable[object]
+    if callable(parent):
+        parents, lacks = map(parent, texts), "without a parent"
+    elif "(" not in parent:
+        parents, lacks = map(_read_table(parent).get, texts), f"not in {parent}"
+    else:
+        matches = map(re.compile(parent, re.DOTALL).fullmatch, texts)
+        parents, lacks = (each and each[1] for each in matches), f"not matched by the pattern '{parent}'"
+    found = [each or None for each in parents]
     documents = [chunk if document is None else document for chunk, document in zip(ids, found, strict=True)]
     data, start, length = packed(documents, lambda place: f"parent of '{printable(ids[place])}'")
     given: Any = columns
@@ -46,16 +54,6 @@ def with_parents(columns: _Columns, parent: str | Parent) -> _Columns:
         notes += (f"{columns.name}: {lacking:,} of {count_of(len(ids), 'id')} {lacks}, such as '{shown}'",)
     changed = replace(given, data=data, document_start=start[number], document_length=length[number], notes=notes)
     return cast(_Columns, changed if columns.content is None else changed.read_from(columns.name))
-
-
-def _finder(parent: str | Parent) -> tuple[Callable[[str], object], str]:
-    """Return a function from an ID to its document, and a description of IDs without one."""
-    if callable(parent):
-        return parent, "without a parent"
-    if "(" not in parent:
-        return _read_table(parent).get, f"not in {parent}"
-    matches = re.compile(parent, re.DOTALL).fullmatch
-    return (lambda text: found[1] if (found := matches(text)) else None), f"not matched by the pattern '{parent}'"
 
 
 def _read_table(path: str) -> dict[str, str]:

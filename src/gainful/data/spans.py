@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gainful.data.judged import Judged
+from gainful.data.run import Run
 from gainful.errors import InputError, option
 from gainful.frozen import replace
 from gainful.io.rows import ids_of, packed
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
 from gainful.notation import count_of, printable
-
-if TYPE_CHECKING:
-    from gainful.data.judged import Judged
-    from gainful.data.run import Run
 
 _SPAN = re.compile(rb"(.+)\[(\d{1,18}):(\d{1,18})\]", re.DOTALL)
 _HINT = "a span's id is its document with two positions, such as doc12[120:480]; build it from three columns with {}"

@@ -13,7 +13,6 @@ import numpy as np
 from gainful.data.collection import require_runs
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, RunSource, runs_by_name
 from gainful.errors import InputError, UsageError, for_asker, option
@@ -25,7 +24,7 @@ from gainful.io.rows import read_id
 from gainful.kernel.arrays import Bools, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
-from gainful.measures.block import Block, computed, condenses, seen_lists
+from gainful.measures.block import Block, computed, condenses, gains_of, seen_lists
 from gainful.measures.catalog import parse, translation_of
 from gainful.measures.expected import EXPLAINED_OVER_TIES
 from gainful.measures.help import Help
@@ -170,16 +169,12 @@ def judgments_of(qrels: Qrels, query: bytes) -> Qrels:
 
 def _judgments(measure: Measure, judged: Judged) -> Judgments:
     """Return the judgments of the only query, with the measure's value of each grade."""
-    grades = judged.best_first[1].grade
-    levels = distinct(grades)
-    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
-    worth, gain = is_relevant(levels, rel, level).astype(np.float64), getattr(measure, "gain", None)
-    if isinstance(gain, Gain):
-        gains = gain.of_grades(levels, judged.scale)
-        worth = gains if rel is None and level is None else np.where(worth, gains, 0.0)
-    elif "rel" not in measure.parameters():
+    grades, is_gain = judged.best_first[1].grade, isinstance(getattr(measure, "gain", None), Gain)
+    if not is_gain and "rel" not in measure.parameters():
         return Judgments(grades)
-    return Judgments(grades, dict(zip(levels.tolist(), worth.tolist(), strict=True)), isinstance(gain, Gain))
+    levels = distinct(grades)
+    worth = gains_of(measure, levels, judged.scale)
+    return Judgments(grades, dict(zip(levels.tolist(), worth.tolist(), strict=True)), is_gain)
 
 
 def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> ExplainedList:

@@ -145,11 +145,6 @@ class ScoredRun(Framed):
     def _position(self) -> dict[Measure, int]:
         return {measure: i for i, measure in enumerate(self.measures)}
 
-    @cached_property
-    def _by_text(self) -> dict[str, Measure]:
-        # Includes user-defined measures that no catalogue has.
-        return {str(measure): measure for measure in self.measures}
-
     def mean(self, measure: str | Measure) -> float:
         """Return the arithmetic mean over queries under the policy; NaN if no query is left. Measures of all lists
         together have a single value."""
@@ -320,7 +315,9 @@ class ScoredRun(Framed):
         return columns
 
     def _measure(self, measure: str | Measure) -> Measure:
-        found = measure if isinstance(measure, Measure) else self._by_text.get(measure) or parse(measure)
+        # These may be user-defined measures that no catalogue has.
+        known = next((each for each in self.measures if measure in (each, str(each))), None)
+        found = known or (measure if isinstance(measure, Measure) else parse(measure))
         if found not in self._position:
             raise UsageError(f"{found} was not evaluated; evaluated: {', '.join(map(str, self.measures))}")
         return found

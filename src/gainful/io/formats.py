@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
@@ -170,28 +170,25 @@ class SessionSample(Sample):
     def refuse_unknown_table(self) -> None:
         """Report unknown session columns, rather than a malformed run."""
         is_run = is_run_header(self.line, self.columns) or len(self.fields) in (3, 6)
-        if not is_run and max(self.line.count(mark) for mark in (b"\t", b",", b";")) > 1:
-            separator = max("\t,;", key=lambda mark: self.line.count(mark.encode()))
-            raise unknown_header(text_of_id(self.line).split(separator), self.name, self.columns)
+        separator = max("\t,;", key=lambda mark: self.line.count(mark.encode()))
+        names = text_of_id(self.line).split(separator)
+        if is_run or len(names) < 3:
+            return
+
+        def is_there(role: str) -> bool:
+            return has_header(names, self.columns, (role,), SESSION_NAMES)
+
+        lacking = [part for part in _SESSION_PARTS if not any(map(is_there, part))]
+        known = (f"{role}: {', '.join(listed_names(SESSION_NAMES[role]))}" for part in lacking for role in part)
+        raise InputError(
+            f"{self.name}: no column for {' and none for '.join(' or '.join(part) for part in lacking)}; columns: "
+            f"{', '.join(map(printable, names))}\n    known names of {'; '.join(known)}",
+            f"use {option('columns', {part[0]: 'NAME' for part in lacking})}",
+        )
 
 
 #: A table of sessions needs one column from each group.
 _SESSION_PARTS = (("session", "user"), ("query", "text", "time"), ("document",))
-
-
-def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -> InputError:
-    """Return the error for a table that lacks columns that sessions need."""
-
-    def is_there(role: str) -> bool:
-        return has_header(names, given, (role,), SESSION_NAMES)
-
-    lacking = [part for part in _SESSION_PARTS if not any(map(is_there, part))]
-    known = "; ".join(f"{role}: {', '.join(listed_names(SESSION_NAMES[role]))}" for part in lacking for role in part)
-    return InputError(
-        f"{where}: no column for {' and none for '.join(' or '.join(part) for part in lacking)}; columns: "
-        f"{', '.join(map(printable, names))}\n    known names of {known}",
-        f"use {option('columns', {part[0]: 'NAME' for part in lacking})}",
-    )
 
 
 #: Upper bounds on memory in bytes: per query, in addition to its rows, and per row of a frame being read and joined.
@@ -244,10 +241,6 @@ def _is_msmarco(sample: Sample) -> bool:
 _RATED = re.compile(rb"\d+(?P<mark>\t| |::)\d+(?P=mark)\d\d?(\.\d+)?(?P=mark)(\d{9,10}|\d{12,13})")
 
 
-def _is_movielens(sample: Sample) -> bool:
-    return not sample.run and _RATED.fullmatch(sample.line) is not None
-
-
 def _is_ntcir(sample: Sample) -> bool:
     fields = sample.fields
     if sample.run:
@@ -265,7 +258,7 @@ _OF_ROWS = (
         "movielens",
         "user item rating time, between tabs, blanks or ::",
         "delimited:read_movielens",
-        has_lines=_is_movielens,
+        has_lines=lambda sample: not sample.run and _RATED.fullmatch(sample.line) is not None,
     ),
     Format("json", '{"q1": {"d3": 2.5}}', "json_text:read_json", (".json",)),
     Format(

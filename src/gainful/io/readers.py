@@ -25,9 +25,8 @@ from gainful.io.formats import (
     header_line,
     load_reader,
 )
-from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame
+from gainful.io.rows import Rows, gather_dicts, gather_entries, is_frame, joined_spans
 from gainful.io.sources import Text, as_source, max_list_bytes, open_source, require_memory
-from gainful.kernel.arrays import offsets_of
 from gainful.notation import NUMBER
 
 if TYPE_CHECKING:
@@ -204,13 +203,10 @@ def _concatenated(pieces: Sequence[Rows]) -> Rows:
         for identifier in piece.query_ids:
             place.setdefault(identifier, len(place))
     places = [np.array([place[each] for each in piece.query_ids], np.int64) for piece in pieces]
-    data, starts, lengths = zip(*(piece.document for piece in pieces), strict=True)
-    before = offsets_of([part.size for part in data]).tolist()
-    moved = [start + shift for start, shift in zip(starts, before, strict=False)]
     return Rows(
         list(place),
         np.concatenate([at[piece.query] for at, piece in zip(places, pieces, strict=True)]),
-        (np.concatenate(data), np.concatenate(moved), np.concatenate(lengths)),
+        joined_spans([piece.document for piece in pieces]),
         None if values[0] is None else np.concatenate(values),
         pieces[0].origin,
         None if ranks[0] is None else np.concatenate(ranks),

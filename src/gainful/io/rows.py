@@ -532,6 +532,8 @@ _SCALES = (
     ("no", "yes"),
     ("false", "true"),
 )
+#: Number of words that a hint lists.
+_MOST_WORDS = 20
 #: First letters of the labels in the Shopping Queries data, and how many of them must occur to recognise it.
 _LETTERS, _FEWEST_LETTERS = ("i", "c", "s", "e"), 3
 
@@ -572,10 +574,6 @@ def hint_at_grades(words: Iterable[str], given: Mapping[str, float]) -> str | No
     known = {word: int(grade) if grade == int(grade) else grade for word, grade in given.items()}
     asked = {word: known.get(word, "N") for word in found}
     return f"give each word a grade, 0 for not relevant: {option('grades', asked)}"
-
-
-#: Number of words that a hint lists.
-_MOST_WORDS = 20
 
 
 #: The beginning of the note on ratings, which only concerns binary measures.

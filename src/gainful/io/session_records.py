@@ -335,12 +335,13 @@ _SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
 
 def read_session_log(text: Text, how: Reading) -> Iterator[SessionRecord]:
     """Yield the sessions of a log, holding only a few at a time."""
+
+    def shown(_: Element, message: str) -> str:
+        number = int(message.removeprefix(f"{text.name}:").partition(":")[0])
+        return shown_line(line_text(text.data, _line_start(text, number)).strip().encode())
+
     record: SessionRecord | None = None
-    for record in good_records(
-        _sessions(text),
-        lambda element: _session(element, text.name, how.fills_gaps),
-        lambda _, message: _xml_shown(text, message),
-    ):
+    for record in good_records(_sessions(text), lambda element: _session(element, text.name, how.fills_gaps), shown):
         yield record
     if record is None:
         raise InputError(f"{text.name}: the XML contains no sessions", f"a log is {_SHAPE}")
@@ -387,11 +388,6 @@ def _sessions(text: Text) -> Iterator[Element]:
         require_memory(text.name, held)
         yield from done
         done.clear()
-
-
-def _xml_shown(text: Text, message: str) -> str:
-    number = int(message.removeprefix(f"{text.name}:").partition(":")[0])
-    return shown_line(line_text(text.data, _line_start(text, number)).strip().encode())
 
 
 def _line_start(text: Text, number: int) -> int:

@@ -132,9 +132,6 @@ class IPrec(Binary):
     Agrees with:
         trec_eval 10 iprec_at_recall_r (recall-cut=round), trec_eval 9 and ir_measures IPrec@r (recall-cut=ceil0.9)
 
-    Reference:
-        trec_eval, m_iprec_at_recall.c
-
     Example:
         Relevant documents at ranks 1 and 3: recall 1 is reached at rank 3 with precision 2/3.
 
@@ -171,9 +168,6 @@ class IAP(OfRelevant, takes="points rel level unjudged"):
     Agrees with:
         trec_eval 11pt_avg (recall-cut as in IPrec)
 
-    Reference:
-        trec_eval, m_11pt_avg.c
-
     Example:
         Relevant documents at ranks 1 and 3: precision 1 up to recall 0.5, then 2/3.
 
@@ -209,8 +203,6 @@ class GMAP(AP):
         - per-query scores are AP
         - no relevant documents: undefined
 
-    Agrees with:
-        trec_eval gm_map
     Differs from:
         pytrec_eval, whose per-query scores are logarithms
 

@@ -9,19 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, cast, dataclass_transform
 
+from gainful.data.lists import GainLists, ItemLists
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
+from gainful.measures.arithmetic import Arithmetic
 from gainful.measures.block import Block, score_list
 from gainful.measures.parameters import MOST_RANKS, PARAMETERS
 from gainful.notation import NUMBER, Budget, choose, nearest, number_text, read_number
-
-if TYPE_CHECKING:
-    from gainful.data.lists import GainLists, ItemLists
-    from gainful.measures.arithmetic import Arithmetic
-
 
 BINARY, LINEAR, SCALED = Gain("binary"), Gain("linear"), Gain("scaled")
 
@@ -324,12 +321,17 @@ class Measure(ABC):
         return score_list(self, grades, unretrieved, scale, policy)
 
 
-class OfGains(Measure):
-    """A measure of gains; subclasses take these parameters in the order in which they are printed."""
+class Usual(Measure):
+    """A measure with usual parameters, of which subclasses take some, in the order in which they are printed."""
 
-    gain = LINEAR
     rel = level = cast("float | None", None)
     unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+
+
+class OfGains(Usual):
+    """A measure of gains; subclasses take this parameter and the usual ones."""
+
+    gain = LINEAR
 
     def _run_lists(self, block: Block) -> GainLists:
         return block.gain_lists(self.gain, self.rel, self.level)

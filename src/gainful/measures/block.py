@@ -114,15 +114,10 @@ class Block(HasCache):
         return first[place], last[place]
 
     @cached_property
-    def _hit_places(self) -> Ints:
-        """The indices of the hits among all retrieved documents."""
-        return self.graded.hit_place[gather(self.graded.hit_offsets, self.queries)[1]]
-
-    @cached_property
     def hit_scores(self) -> Floats:
         """The system's score of each hit; only for measures that need ``"scores"``."""
         self._require_scores()
-        return self.graded.score[self._hit_places]
+        return self.graded.score[self.graded.hit_place[gather(self.graded.hit_offsets, self.queries)[1]]]
 
     @cached_property
     def list_scores(self) -> tuple[Ints, Floats]:

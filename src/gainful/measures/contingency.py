@@ -12,7 +12,6 @@ import numpy as np
 from gainful.data.lists import is_relevant
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
 from gainful.measures.block import Block, ratios
 from gainful.measures.precision import OfRelevant
 from gainful.notation import count_of, number_text, printable
@@ -27,10 +26,30 @@ class Places(NamedTuple):
     last: Ints
 
 
-class RankedCollection(OfRelevant):
-    """A measure of the ranks of all relevant documents in a ranking of the whole collection."""
+class OfCollection(OfRelevant):
+    """A measure that depends on the size of the collection, which may be unknown."""
 
     N = cast("int | None", None)
+
+    def _size(self, block: Block) -> int | None:
+        """Return the size of the collection, checked against the known documents; None if not given."""
+        if self.N is None:
+            return None
+        judged, hits = np.diff(block.graded.judged.best_first[0]), np.diff(block.graded.hit_offsets)
+        known = block.retrieved + (judged - hits)[block.queries]
+        if known.max(initial=0) > self.N:
+            query = block.graded.query_ids[int(block.queries[known.argmax()])]
+            raise InputError(
+                f"{self}: N is {number_text(self.N)}, but query '{printable(query)}' has "
+                f"{count_of(int(known.max()), 'document')} in its list and judgments",
+                "N is the number of documents in the collection",
+            )
+        return self.N
+
+
+class RankedCollection(OfCollection):
+    """A measure of the ranks of all relevant documents in a ranking of the whole collection."""
+
     unretrieved, tied = "expected", "policy"
 
     def needed(self) -> frozenset[str]:
@@ -56,22 +75,6 @@ class RankedCollection(OfRelevant):
         if self.unretrieved == "bottom":
             return np.asarray(found + missed * (2.0 * size - missed + 1.0) / 2.0)
         return np.asarray(found + missed * (block.retrieved + 1.0 + size) / 2.0)
-
-
-def collection_size(measure: Measure, block: Block, size: int | None) -> int | None:
-    """Return the size of the collection, checked against the known documents; None if not given."""
-    if size is None:
-        return None
-    judged, hits = np.diff(block.graded.judged.best_first[0]), np.diff(block.graded.hit_offsets)
-    known = block.retrieved + (judged - hits)[block.queries]
-    if known.max(initial=0) > size:
-        query = block.graded.query_ids[int(block.queries[known.argmax()])]
-        raise InputError(
-            f"{measure}: N is {number_text(size)}, but query '{printable(query)}' has "
-            f"{count_of(int(known.max()), 'document')} in its list and judgments",
-            "N is the number of documents in the collection",
-        )
-    return size
 
 
 class VanRijsbergenE(OfRelevant, takes="alpha rel level unjudged cutoff"):
@@ -110,7 +113,7 @@ class VanRijsbergenE(OfRelevant, takes="alpha rel level unjudged cutoff"):
         return np.where(base == 0, np.nan, 1.0 - found / np.where(found == 0, 1.0, weighed))
 
 
-class Fallout(OfRelevant, takes="N rel level unjudged cutoff"):
+class Fallout(OfCollection, takes="N rel level unjudged cutoff"):
     """Fallout: the share of the collection's non-relevant documents that was retrieved.
 
     Formula:
@@ -136,17 +139,16 @@ class Fallout(OfRelevant, takes="N rel level unjudged cutoff"):
     name = "Fallout"
     better = "lower"
     exempt = {"append": "unjudged documents count as non-relevant"}
-    N = cast("int | None", None)
 
     def compute(self, block: Block) -> Floats:
-        size = collection_size(self, block, self.N)
+        size = self._size(block)
         if size is None:
             return np.full(block.size, np.nan)
         shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
         return ratios(shown - self._found(block), size - self._base(block))
 
 
-class Generality(OfRelevant, takes="N rel level"):
+class Generality(OfCollection, takes="N rel level"):
     """Generality: the share of the collection that is relevant, a property of the query.
 
     Formula:
@@ -167,8 +169,7 @@ class Generality(OfRelevant, takes="N rel level"):
 
     name = "Generality"
     better = "neither"
-    N = cast("int | None", None)
 
     def compute(self, block: Block) -> Floats:
-        size = collection_size(self, block, self.N)
+        size = self._size(block)
         return np.full(block.size, np.nan) if size is None else self._base(block) / float(size)

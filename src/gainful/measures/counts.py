@@ -8,14 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from gainful.kernel.arrays import Floats
-from gainful.measures.base import Aggregate, Better, Measure
+from gainful.measures.base import Aggregate, Better, Usual
 from gainful.measures.block import Block
 from gainful.measures.precision import OfRelevant
 
 
-class _Count(Measure):
-    """Base of the counts."""
-
+class _Count(Usual):
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     aggregate: ClassVar[Aggregate] = "sum"
@@ -33,9 +31,6 @@ class NumQ(_Count):
     Agrees with:
         trec_eval num_q, ir_measures NumQ
 
-    Reference:
-        trec_eval, m_num_q.c
-
     Example:
         >>> gainful.parse("NumQ").score([1, 0])
         1.0
@@ -47,7 +42,7 @@ class NumQ(_Count):
         return np.ones(block.size)
 
 
-class NumRet(_Count):
+class NumRet(_Count, takes="unjudged"):
     """Number of retrieved documents.
 
     Formula:
@@ -59,16 +54,12 @@ class NumRet(_Count):
     Agrees with:
         trec_eval num_ret, ir_measures NumRet
 
-    Reference:
-        trec_eval, m_num_ret.c
-
     Example:
         >>> gainful.parse("NumRet").score([1, None, 0])
         3.0
     """
 
     name = "NumRet"
-    unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
         return block.retrieved.astype(np.float64)
@@ -82,9 +73,6 @@ class NumRel(_Count, OfRelevant, takes="rel level"):
 
     Agrees with:
         trec_eval num_rel, ir_measures NumRel
-
-    Reference:
-        trec_eval, m_num_rel.c
 
     Example:
         >>> gainful.parse("NumRel").score([2, 0], unretrieved=[1])
@@ -106,9 +94,6 @@ class NumRelRet(_Count, OfRelevant, takes="rel level"):
     Agrees with:
         trec_eval num_rel_ret, ir_measures NumRelRet
 
-    Reference:
-        trec_eval, m_num_rel_ret.c
-
     Example:
         >>> gainful.parse("NumRelRet").score([2, 0], unretrieved=[1])
         1.0
@@ -129,12 +114,6 @@ class NumNonRelJudgedRet(_Count, OfRelevant, takes="rel level"):
 
     Conventions:
         - negative=unjudged treats negative grades as unjudged
-
-    Agrees with:
-        trec_eval num_nonrel_judged_ret
-
-    Reference:
-        trec_eval, m_num_nonrel_judged_ret.c
 
     Example:
         >>> gainful.parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])

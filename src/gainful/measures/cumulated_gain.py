@@ -116,9 +116,10 @@ class CumulatedGain(OfGains):
         if self.average is not None:
             steps: tuple[Step, ...] = (self._last_step(columns, self.name),)
         else:
+            name = total if self.cutoff is None else f"{total}@{self.cutoff}"
             steps = (
-                self._sum_step(columns, total + self._at()),
-                self._sum_step(ideal, f"ideal {total}{self._at()}"),
+                self._sum_step(columns, name),
+                self._sum_step(ideal, f"ideal {name}"),
                 Step.division(str(self), last(totals[0]), last(totals[1]), undefined=self.nothing),
             )
         if steps[-1].value > 1.0 and self.discount != "jarvelin2000":
@@ -145,9 +146,6 @@ class CumulatedGain(OfGains):
     def _sum_step(self, columns: Mapping[str, Floats], name: str) -> Step:
         terms = columns.get("gain/discount", columns["gain"])
         return Step.sum_of(name, terms, last(np.cumsum(terms)))
-
-    def _at(self) -> str:
-        return "" if self.cutoff is None else f"@{self.cutoff}"
 
 
 class Undiscounted(CumulatedGain, takes="gain average rel level unjudged cutoff"):

@@ -9,23 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from gainful.data.judged import Judged
 from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
+from gainful.data.qrels import Qrels
 from gainful.errors import InputError, UsageError, for_asker
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import BINARY, LINEAR, Measure
+from gainful.measures.base import BINARY, LINEAR, Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.ntcir import Stops
 from gainful.notation import number_text, printable
-
-if TYPE_CHECKING:
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-
 
 #: Above this, a list beats the greedy one, rather than exceeding 1 by rounding.
 _MORE_THAN_ROUNDING = 1.0 + 1e-9
@@ -94,7 +91,7 @@ class Covered(NamedTuple):
         return np.asarray(self.gain * (1.0 - alpha) ** (self.times() - 1))
 
 
-class _Diverse(Measure):
+class _Diverse(Usual):
     """Base of the diversity measures.
 
     Conventions:
@@ -104,8 +101,7 @@ class _Diverse(Measure):
     """
 
     tables = frozenset({"intents"})
-    gain, rel = BINARY, cast("float | None", None)
-    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+    gain = BINARY
 
     def _known(self, block: Block) -> Intents:
         if not block.policy.subtopics:
@@ -568,10 +564,8 @@ class DNDCG(_GlobalGain):
     name = "D-nDCG"
 
     def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
-        def divisors(ranks: Floats) -> Floats:
-            return np.asarray(np.log2(ranks + 1.0))
-
-        return np.minimum(ratios(run.total(divisors, self.cutoff), ideal.total(divisors, self.cutoff)), 1.0)
+        totals = [each.total(lambda ranks: np.log2(ranks + 1.0), self.cutoff) for each in (run, ideal)]
+        return np.minimum(ratios(*totals), 1.0)
 
 
 class DQ(_GlobalGain):

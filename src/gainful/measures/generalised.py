@@ -5,8 +5,6 @@ J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evalu
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gainful.data.lists import GainLists, cumulated
@@ -20,15 +18,6 @@ _ROUNDING = 1e-10
 
 #: The recall levels of the curve.
 _POINTS = tuple(tenth / 10 for tenth in range(11))
-
-
-class _Curve(NamedTuple):
-    """Generalised precision and recall at each rank with a gain; ``base`` is the sum over each query's recall base."""
-
-    row: Ints
-    precision: Floats
-    recall: Floats
-    base: Floats
 
 
 class Generalised(Graded):
@@ -46,11 +35,13 @@ class Generalised(Graded):
         highest = self.gain.highest(block.scale) or 1.0
         return lists if highest == 1.0 else GainLists(lists.size, lists.row, lists.rank, lists.gain / highest)
 
-    def _curve(self, block: Block) -> _Curve:
-        def curve() -> _Curve:
+    def _curve(self, block: Block) -> tuple[Ints, Floats, Floats, Floats]:
+        """Return row, precision and recall at each rank with a gain, and the sum over each query's recall base."""
+
+        def curve() -> tuple[Ints, Floats, Floats, Floats]:
             lists, base = self._to_1(self._run_lists(block), block), self._base(block)
             sums = cumulated(lists.row, lists.gain, block.size)
-            return _Curve(lists.row, sums / lists.rank, sums / base[lists.row], base)
+            return lists.row, sums / lists.rank, sums / base[lists.row], base
 
         return block.cached(("generalised curve", self.gain, self.rel, self.level), curve)
 
@@ -149,10 +140,10 @@ class GIPrec(Generalised):
     recall: float | None = None
 
     def compute(self, block: Block) -> Floats:
-        curve, scores = self._curve(block), np.zeros(block.size)
-        reached = curve.recall >= (self.recall or 0.0) - _ROUNDING
-        np.maximum.at(scores, curve.row[reached], curve.precision[reached])
-        return np.where(curve.base == 0, np.nan, scores)
+        (row, precision, recall, base), scores = self._curve(block), np.zeros(block.size)
+        reached = recall >= (self.recall or 0.0) - _ROUNDING
+        np.maximum.at(scores, row[reached], precision[reached])
+        return np.where(base == 0, np.nan, scores)
 
 
 class GIAP(Generalised):
@@ -178,11 +169,10 @@ class GIAP(Generalised):
     name = "gIAP"
 
     def compute(self, block: Block) -> Floats:
-        curve = self._curve(block)
-        points = len(_POINTS)
+        (row, precision, recall, base), points = self._curve(block), len(_POINTS)
         # The last point that each rank reaches; its precision counts for all points up to it.
-        reached = np.searchsorted(_POINTS, curve.recall + _ROUNDING, "right") - 1
+        reached = np.searchsorted(_POINTS, recall + _ROUNDING, "right") - 1
         best = np.zeros(block.size * points)
-        np.maximum.at(best, curve.row * points + reached, curve.precision)
+        np.maximum.at(best, row * points + reached, precision)
         interpolated = np.maximum.accumulate(best.reshape(block.size, points)[:, ::-1], axis=1)
-        return np.where(curve.base == 0, np.nan, np.cumsum(interpolated, axis=1)[:, -1] / points)
+        return np.where(base == 0, np.nan, np.cumsum(interpolated, axis=1)[:, -1] / points)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS, Gain
 from gainful.measures.base import Measure, value_text
+from gainful.measures.names_trec_eval import trec_eval_forms
 from gainful.measures.parameters import PARAMETERS
 from gainful.notation import number_text
 
@@ -34,7 +35,8 @@ class Help:
     def of(cls, measure: Measure | type[Measure]) -> Help:
         """Return the help of a measure, with its own formula for these parameters if it has one.
 
-        Sections of base classes are appended; in these, ``{name}`` is the name of the measure.
+        Sections of base classes are appended; in these, ``{name}`` is the name of the measure. For measures of
+        trec_eval, its name and file are what they agree with and refer to, unless their sections say more.
         """
         kind = type(measure) if isinstance(measure, Measure) else measure
         families = [each for each in kind.__mro__[1:] if issubclass(each, Measure) and "name" not in vars(each)]
@@ -44,6 +46,10 @@ class Help:
                 before = sections.get(name, "")
                 between = "" if not before else "\n" if text.lstrip().startswith("- ") else "\n\n"
                 sections[name] = before + between + text.replace("{name}", kind.name)
+        for form in filter(None, trec_eval_forms().get(kind.name, ())):
+            # If nothing else is said, the measure is trec_eval's, as defined in its file.
+            sections.setdefault("Agrees with", f"    trec_eval {re.sub('{.*}', 'k', form)}")
+            sections.setdefault("Reference", f"    trec_eval, m_{form.partition('_{')[0]}.c")
         if isinstance(measure, Measure) and measure.own_formula():
             sections["Formula"] = measure.own_formula()
         return cls(kind.help_text().partition("\n")[0], sections)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gainful.data.lists import count_to, is_relevant, ordinal_in_row
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.precision import OfRelevant
 
@@ -77,8 +77,6 @@ class GMBpref(Bpref):
         - per-query scores are Bpref
         - no relevant documents: undefined
 
-    Agrees with:
-        trec_eval gm_bpref
     Differs from:
         pytrec_eval, whose per-query scores are logarithms
 
@@ -133,7 +131,7 @@ class InfAP(_OfJudged, takes="rel level unjudged"):
         return self._mean(block, row, (1.0 + (relevant + others + unknown) * share) / rank)
 
 
-class Judged(Measure):
+class Judged(Usual, takes="cutoff"):
     """Share of the first k documents that are judged; below 1, other scores rest on assumptions about the rest.
 
     Formula:
@@ -160,14 +158,13 @@ class Judged(Measure):
     better = "neither"
     whole_list = True
     exempt = {"perfect": "a list of judged documents need not be good", "swap": "it ignores grades"}
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
         return ratios(block.count(block.hits, self.cutoff), shown)
 
 
-class Unjudged(Measure):
+class Unjudged(Usual, takes="cutoff"):
     """Share of the first k documents that are unjudged.
 
     Formula:
@@ -193,7 +190,6 @@ class Unjudged(Measure):
     better = "neither"
     whole_list = True
     needs_at = True
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         shown = np.minimum(block.retrieved, self.cutoff or 1)

@@ -218,28 +218,23 @@ class NDPM(Measure):
     }
 
     def compute(self, block: Block) -> Floats:
-        reversed_pairs, tied, pairs = _counted_pairs(block)
-        return ratios(2.0 * reversed_pairs + tied, 2.0 * pairs)
-
-
-def _counted_pairs(block: Block) -> tuple[Floats, Floats, Floats]:
-    """Count each list's pairs of documents with different grades: reversed, tied, and all."""
-    hits, missed, size, levels = block.hits, block.missed, block.size, block.graded.judged.levels
-    row, first, code = hits.row, block.hit_ties[0], np.searchsorted(levels, hits.grade)
-    # Order ties best first, so that no tied pair rises.
-    code = code[np.lexsort((-code, first, row))]
-    missed_code = np.searchsorted(levels, missed.grade)
-    tied = _pairs_in_runs(size, row, first) - _pairs_in_runs(size, row, first, code)
-    tied += _pairs_in_runs(size, missed.row) - _pairs_in_runs(size, missed.row, missed_code)
-    found, lost = np.bincount(row, minlength=size), np.bincount(missed.row, minlength=size)
-    start = np.cumsum(found + lost) - found - lost
-    codes = np.empty(row.size + missed.row.size, np.int64)
-    codes[start[row] + ordinal_in_row(row) - 1] = code
-    codes[(start + found)[missed.row] + missed.rank - 1] = missed_code
-    rows = np.repeat(np.arange(size), found + lost)
-    alike = np.sort(rows * levels.size + codes)
-    pairs = _pairs_in_runs(size, rows) - _pairs_in_runs(size, alike // levels.size, alike)
-    return _rising_pairs(rows, codes, size), tied, pairs
+        hits, missed, size, levels = block.hits, block.missed, block.size, block.graded.judged.levels
+        row, first, code = hits.row, block.hit_ties[0], np.searchsorted(levels, hits.grade)
+        # Order ties best first, so that no tied pair rises.
+        code = code[np.lexsort((-code, first, row))]
+        missed_code = np.searchsorted(levels, missed.grade)
+        tied = _pairs_in_runs(size, row, first) - _pairs_in_runs(size, row, first, code)
+        tied += _pairs_in_runs(size, missed.row) - _pairs_in_runs(size, missed.row, missed_code)
+        found, lost = np.bincount(row, minlength=size), np.bincount(missed.row, minlength=size)
+        start = np.cumsum(found + lost) - found - lost
+        codes = np.empty(row.size + missed.row.size, np.int64)
+        codes[start[row] + ordinal_in_row(row) - 1] = code
+        codes[(start + found)[missed.row] + missed.rank - 1] = missed_code
+        rows = np.repeat(np.arange(size), found + lost)
+        alike = np.sort(rows * levels.size + codes)
+        # All pairs of documents with different grades.
+        pairs = _pairs_in_runs(size, rows) - _pairs_in_runs(size, alike // levels.size, alike)
+        return ratios(2.0 * _rising_pairs(rows, codes, size) + tied, 2.0 * pairs)
 
 
 def _pairs_in_runs(size: int, row: Ints, *keys: Ints | Floats) -> Floats:

@@ -6,31 +6,19 @@ Reference: C. Scheel, A. Lommatzsch and S. Albayrak, Performance measures for mu
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.cumulated_gain import CumulatedGain
 
 
-class _Levels(NamedTuple):
-    """The positive grades of each query, best first, with the distance from the next lower one (or from 0).
-
-    ``base`` is the number of documents with at least that grade, ``lower`` the number of levels below it.
-    """
-
-    row: Ints
-    grade: Floats
-    distance: Floats
-    base: Ints
-    lower: Ints
-
-
-def _levels(block: Block) -> _Levels:
+def _levels(block: Block) -> tuple[Ints, Floats, Floats, Ints, Ints]:
+    """Return row, grade and distance from the next lower one (or from 0) of the positive grades, best first, with the
+    number of documents that have at least that grade, and the number of levels below it."""
     positive = block.judged.relevant(None, None)
     row, grade = positive.row, positive.grade
     next_row, next_grade = np.append(row[1:], -1), np.append(grade[1:], 0.0)
@@ -39,10 +27,10 @@ def _levels(block: Block) -> _Levels:
     distance = grade - np.where(next_row == row, next_grade, 0.0)
     row = row[is_last]
     lower = np.bincount(row, minlength=block.size)[row] - ordinal_in_row(row)
-    return _Levels(row, grade[is_last], distance[is_last], positive.rank[is_last], lower)
+    return row, grade[is_last], distance[is_last], positive.rank[is_last], lower
 
 
-class MuAP(Measure):
+class MuAP(Usual, takes="levels unjudged"):
     """Mean AP over all levels of relevance, weighted by the distances between levels.
 
     Formula:
@@ -74,23 +62,23 @@ class MuAP(Measure):
     """
 
     name = "muAP"
-    levels: str = "query"
-    unjudged: str | None = None
+    levels = "query"
 
     def compute(self, block: Block) -> Floats:
-        levels, hits = block.cached("levels", lambda: _levels(block)), block.relevant()
+        row_of, grade, distance, base, levels_below = block.cached("levels", lambda: _levels(block))
+        hits = block.relevant()
         summed, distances = np.zeros(block.size), np.zeros(block.size)
         # From the lowest level up: higher levels have fewer documents and fewer queries.
-        for lower in range(int(levels.lower.max(initial=-1)) + 1):
-            at = levels.lower == lower
-            row = levels.row[at]
+        for lower in range(int(levels_below.max(initial=-1)) + 1):
+            at = levels_below == lower
+            row = row_of[at]
             if lower:
                 threshold = np.full(block.size, np.inf)
-                threshold[row] = levels.grade[at]
+                threshold[row] = grade[at]
                 kept = hits.grade >= threshold[hits.row]
                 hits = Documents(hits.row[kept], hits.rank[kept], hits.grade[kept])
-            summed[row] += levels.distance[at] * (block.precision_sums(hits)[row] / levels.base[at])
-            distances[row] += levels.distance[at]
+            summed[row] += distance[at] * (block.precision_sums(hits)[row] / base[at])
+            distances[row] += distance[at]
         if self.levels == "all":
             # The distances of all levels sum to the highest grade in the file.
             highest = max(block.graded.judged.qrels.levels[-1] - block.policy.grade_zero, 0.0)

@@ -28,11 +28,6 @@ def _whole(what: str, value: object) -> int:
     return value
 
 
-def _rel(what: str, value: object) -> Mapping[str, object]:
-    """Read rel; its default there is 1, which for integer grades is the same as no ``rel`` here."""
-    return {} if _whole(what, value) == 1 else {"rel": value}
-
-
 def _word(what: str, value: object, words: Mapping[object, Mapping[str, object]]) -> Mapping[str, object]:
     # True == 1 in Python, but not in ir_measures.
     found = [given for word, given in words.items() if word == value and type(word) is type(value)]
@@ -84,7 +79,8 @@ _normalize = _one_of({True: {}, False: {"normalize": False}})
 _persistence = _as_number("p")
 
 _CUTOFF: Mapping[str, _Reader] = {"cutoff": _as_whole("cutoff")}
-_REL: Mapping[str, _Reader] = {"rel": _rel}
+#: Its default there is 1, which for integer grades is the same as no ``rel`` here.
+_REL: Mapping[str, _Reader] = {"rel": lambda what, value: {} if _whole(what, value) == 1 else {"rel": value}}
 _BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
 
 #: Parameters that together make a gain map.

@@ -130,7 +130,14 @@ def translate(text: str) -> Translation | None:
     """
     match = _PREFIXED.fullmatch(text)
     if match is None:
-        return translate_without_prefix(text.strip())
+        name = text.strip()
+        found = re.match(r"([\w.,=+-]+?)\s*([@(].*)", name)
+        if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
+            raise UsageError(
+                f"{name}: names of trec_eval take no {found[2][0]}",
+                f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,
+            )
+        return _translated(name, name)
     if match["tool"] not in TOOLS:
         raise UsageError(
             f"measure: expected {': | '.join(TOOLS)}: before another tool's name, found '{text.strip()}'",
@@ -420,17 +427,6 @@ def translate_trec_eval(name: str, text: str) -> Translation:
     if translation is None:
         raise unknown("trec_eval", name, [*NAMES, *GROUPS], text)
     return translation
-
-
-def translate_without_prefix(name: str) -> Translation | None:
-    """Translate a trec_eval name without prefix, unless it is ours; else None."""
-    found = re.match(r"([\w.,=+-]+?)\s*([@(].*)", name)
-    if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
-        raise UsageError(
-            f"{name}: names of trec_eval take no {found[2][0]}",
-            f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,
-        )
-    return _translated(name, name)
 
 
 def translate_in_any_case(name: str) -> Translation | None:

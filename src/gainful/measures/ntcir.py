@@ -14,14 +14,12 @@ import numpy as np
 
 from gainful.data.lists import GainLists, TiedGainLists, highest_gain, ordinal_in_row, running_sums, sum_by
 from gainful.gains import Gain
-from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.measures.arithmetic import Arithmetic, Step, last, seen
 from gainful.measures.base import LINEAR, Graded
 from gainful.measures.block import Block, ratios
 from gainful.measures.expected import expected_blended
 from gainful.measures.user_models import cascade
-
-_NOTHING = "no document has a gain above 0"
 
 
 class Stops:
@@ -47,20 +45,14 @@ class Stops:
         reached = self.ideal.offsets[self.row] + np.minimum(self.rank, self.base[self.row]) - 1
         return np.asarray((self.found + beta * gained) / (self.rank + beta * best[reached]))
 
-    def to_the_best(self) -> Bools:
-        """Select documents down to the first one of the highest gain in the list."""
+    def preferred(self) -> Ints:
+        """Return, for each document, the rank of the first one with the highest gain in its list."""
         best = np.zeros(self.size)
         np.maximum.at(best, self.row, self.gain)
         is_best = self.gain == best[self.row]
         first = np.full(self.size, np.iinfo(np.int64).max)
         np.minimum.at(first, self.row[is_best], self.rank[is_best])
-        return np.asarray(self.rank <= first[self.row])
-
-    def is_last(self, chosen: Bools) -> Bools:
-        """Select the last chosen document of each list."""
-        rank = np.zeros(self.size, np.int64)
-        np.maximum.at(rank, self.row[chosen], self.rank[chosen])
-        return np.asarray(chosen & (self.rank == rank[self.row]))
+        return np.asarray(first[self.row])
 
 
 class _Stopping(Graded, takes="cutoff"):
@@ -101,7 +93,7 @@ class _Stopping(Graded, takes="cutoff"):
         columns = {"gain": gains, "CG": np.cumsum(gains), self.utility_name: utility, "stops": stop}
         columns |= {"adds": stop * utility, "sum": np.cumsum(stop * utility)}
         if self.is_share and not stops.base[0]:
-            step = Step.undefined(str(self), _NOTHING)
+            step = Step.undefined(str(self), "no document has a gain above 0")
         else:
             step = Step.sum_of(str(self), columns["adds"], last(columns["sum"])).capped()
         return Arithmetic(columns, (step,), adds="gain", running="sum")
@@ -223,7 +215,7 @@ class PMeasure(_Blended):
     is_share = False
 
     def stopping(self, stops: Stops, block: Block) -> Floats:
-        return stops.is_last(stops.to_the_best()).astype(np.float64)
+        return np.asarray(stops.rank == stops.preferred(), np.float64)
 
 
 class PPlus(_Blended):
@@ -256,7 +248,7 @@ class PPlus(_Blended):
     is_share = False
 
     def stopping(self, stops: Stops, block: Block) -> Floats:
-        chosen = stops.to_the_best()
+        chosen = stops.rank <= stops.preferred()
         counts = np.bincount(stops.row[chosen], minlength=stops.size)
         return np.where(chosen, 1.0 / np.maximum(counts, 1)[stops.row], 0.0)
 

@@ -11,16 +11,13 @@ from gainful.data.lists import Documents
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.expected import expected_completions, expected_successes
 
 
-class _OfChosen(Measure):
-    """A measure of documents chosen by grade; subclasses take these parameters. Without ``cutoff``, the whole list."""
-
-    rel = level = cast("float | None", None)
-    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
+class _OfChosen(Usual):
+    """A measure of documents chosen by grade. Without ``cutoff``, the whole list."""
 
     def _relevant(self, block: Block) -> Documents:
         return block.relevant(self.rel, self.level)
@@ -142,9 +139,6 @@ class P(Precision, takes="cutoff"):
     Agrees with:
         trec_eval P_k, ir_measures P@k, ranx precision@k
 
-    Reference:
-        trec_eval, m_P.c
-
     Example:
         >>> gainful.parse("P@4").score([2, 0, 1, 0])
         0.5
@@ -166,9 +160,6 @@ class R(Recall, takes="cutoff"):
 
     Agrees with:
         trec_eval recall_k, ir_measures R@k, ranx recall@k
-
-    Reference:
-        trec_eval, m_recall.c
 
     Example:
         Two of the three relevant documents are found.
@@ -223,9 +214,6 @@ class Rprec(Binary):
     Agrees with:
         trec_eval Rprec, ir_measures Rprec, ranx r-precision
 
-    Reference:
-        trec_eval, m_Rprec.c
-
     Example:
         Three documents are relevant; two are in the top three.
 
@@ -255,9 +243,6 @@ class RprecMult(Binary):
     Agrees with:
         trec_eval Rprec_mult_m, all versions
 
-    Reference:
-        trec_eval, m_Rprec_mult.c
-
     Example:
         Three documents are relevant; two are in the top six.
 
@@ -285,12 +270,6 @@ class RelP(Binary, takes="cutoff"):
         - equals precision for k <= n and recall for k >= n; also called capped recall
         - no relevant documents: undefined
 
-    Agrees with:
-        trec_eval relative_P_k
-
-    Reference:
-        trec_eval, m_relative_P.c
-
     Example:
         Two of three relevant documents are in the top four, which could hold all three.
 
@@ -317,9 +296,6 @@ class Success(Binary, takes="cutoff"):
 
     Agrees with:
         trec_eval success_k, ir_measures Success@k, ranx hit_rate@k
-
-    Reference:
-        trec_eval, m_success.c
 
     Example:
         >>> gainful.parse("Success@1").score([0, 1]), gainful.parse("Success@5").score([0, 1])
@@ -364,7 +340,7 @@ class Complete(Binary, takes="cutoff"):
         return np.where(base == 0, np.nan, is_retrieved * is_seen)
 
 
-class Leak(_OfChosen):
+class Leak(_OfChosen, takes="forbidden cutoff"):
     """Leak: whether any of the first k documents is forbidden.
 
     Formula:
@@ -389,8 +365,7 @@ class Leak(_OfChosen):
     better = "lower"
     worst = 0.0  # without an answer
     whole_list = True
-    forbidden: float | None = None
-    cutoff: int | None = None
+    forbidden = cast("float | None", None)
 
     def is_forbidden(self, grades: Floats) -> Bools:
         """Return whether documents of these grades are forbidden."""
@@ -420,9 +395,6 @@ class SetP(Precision):
     Agrees with:
         trec_eval set_P, ir_measures SetP
 
-    Reference:
-        trec_eval, m_set_P.c
-
     Example:
         >>> gainful.parse("SetP").score([2, 0, 1, 0])
         0.5
@@ -442,9 +414,6 @@ class SetR(Recall):
 
     Agrees with:
         trec_eval set_recall, ir_measures SetR
-
-    Reference:
-        trec_eval, m_set_recall.c
 
     Example:
         >>> round(gainful.parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
@@ -491,9 +460,6 @@ class SetAP(Binary):
     Agrees with:
         trec_eval set_map, ir_measures SetAP
 
-    Reference:
-        trec_eval, m_set_map.c
-
     Example:
         >>> round(gainful.parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
         0.3333
@@ -515,12 +481,6 @@ class SetRelP(Binary):
     Conventions:
         - no documents retrieved: undefined; no relevant documents: undefined
 
-    Agrees with:
-        trec_eval set_relative_P
-
-    Reference:
-        trec_eval, m_set_relative_P.c
-
     Example:
         >>> round(gainful.parse("SetRelP").score([2, 0, 1, 0], unretrieved=[1]), 4)
         0.6667
@@ -532,7 +492,7 @@ class SetRelP(Binary):
         return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
 
 
-class Utility(Binary):
+class Utility(Binary, takes="a b c d N"):
     """Linear utility: a weighted count of relevant and non-relevant documents, retrieved or not.
 
     Formula:
@@ -544,12 +504,6 @@ class Utility(Binary):
         - defaults are a = 1, b = -1, c = d = 0; d requires N
         - an unanswered query has the value of an empty list
 
-    Agrees with:
-        trec_eval utility
-
-    Reference:
-        trec_eval, m_utility.c
-
     Example:
         Two of four documents are relevant, one relevant document is missed: 2 * 2 - 2 - 0.5 * 1.
 
@@ -559,11 +513,8 @@ class Utility(Binary):
 
     name = "Utility"
     bounds = (-math.inf, math.inf)
-    a: float = 1.0
-    b: float = -1.0
-    c: float = 0.0
-    d: float = 0.0
-    N: int | None = None
+    a, b, c, d = 1.0, -1.0, 0.0, 0.0
+    N = cast("int | None", None)
 
     def validate(self) -> None:
         super().validate()

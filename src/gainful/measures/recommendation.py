@@ -7,18 +7,16 @@ Queries are users and documents are items. A table of items (--items) has their 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from gainful.data.items import Attributes, Items
 from gainful.data.lists import gather, ordinal_in_row, sum_by
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
-
-if TYPE_CHECKING:
-    from gainful.data.items import Attributes, Items
 
 _BY_ITEM = {
     "swap": "attributes of items matter, not only grades",
@@ -28,10 +26,8 @@ _BY_ITEM = {
 _ALL_COUNT = {**_BY_ITEM, "append": "all items down to the cutoff count"}
 
 
-class OfItems(Measure):
+class OfItems(Usual, takes="cutoff"):
     """A measure that depends on which items are in a list."""
-
-    cutoff: int | None = None
 
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
     needs_at = True
@@ -161,7 +157,7 @@ class ILD(_ByAttributes):
         return ratios(sum_by(row, distance, block.size), sum_by(row, pairs, block.size))
 
 
-class Serendipity(_ByAttributes):
+class Serendipity(_ByAttributes, takes="rel"):
     """Serendipity: precision weighted by the dissimilarity of items from the user's history.
 
     Formula:
@@ -195,7 +191,6 @@ class Serendipity(_ByAttributes):
     name = "Serendipity"
     tables = frozenset({"items", "training"})
     exempt = _BY_ITEM
-    rel: float | None = None
 
     def compute(self, block: Block) -> Floats:
         items = self._known(block, "training")
@@ -213,7 +208,7 @@ class Serendipity(_ByAttributes):
         return np.where(past == 0, np.nan, unexpected / (self.cutoff or block.width))
 
 
-class UserCoverage(Measure):
+class UserCoverage(Usual, takes="cutoff"):
     """User (space) coverage: the share of users who have a list.
 
     Formula:
@@ -237,7 +232,6 @@ class UserCoverage(Measure):
         "append": "an added item may complete the k items",
         "perfect": "a list of all relevant items may be shorter than k",
     }
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         return (block.retrieved >= (self.cutoff or 1)).astype(np.float64)

@@ -29,6 +29,7 @@ class _OfCatalogue(_OfSystem):
     N: int | None = None
 
     meanings = {"N": "size of the catalogue, if no table has its items"}
+    tables = frozenset({"items", "training"})
 
     def _exposure(self, lists: ItemLists) -> tuple[Ints, int]:
         """Return how often each shown item of the catalogue was shown, and the size of the catalogue."""
@@ -72,7 +73,6 @@ class Coverage(_OfCatalogue):
     """
 
     name = "Coverage"
-    tables = frozenset({"items", "training"})
 
     def whole(self, lists: ItemLists) -> float:
         shown, size = self._exposure(lists)
@@ -112,7 +112,6 @@ class Gini(_OfCatalogue):
     """
 
     name = "Gini"
-    tables = frozenset({"items", "training"})
     better = "lower"
 
     def whole(self, lists: ItemLists) -> float:

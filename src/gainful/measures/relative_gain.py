@@ -44,20 +44,17 @@ class IdealDCG(DCG):
         return self._ideal_lists(block)
 
 
-def _discounts(depth: int) -> Floats:
-    return divisors("burges2005", 2.0, np.arange(1.0, depth + 1.0))
+def _discounts(lists: GainLists) -> Floats:
+    return divisors("burges2005", 2.0, np.arange(1.0, int(lists.rank.max(initial=1)) + 1.0))
 
 
 def _discounted(lists: GainLists) -> Floats:
-    return np.asarray(lists.gain / _discounts(_length(lists))[lists.rank - 1])
-
-
-def _length(lists: GainLists) -> int:
-    return int(lists.rank.max(initial=1))
+    return np.asarray(lists.gain / _discounts(lists)[lists.rank - 1])
 
 
 def _vectors(ideal: GainLists) -> Floats:
-    return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
+    discounts = _discounts(ideal)
+    return np.asarray(np.cumsum(ideal.dense(discounts.size) / discounts, axis=1))
 
 
 class NDCGRel(Graded):
@@ -71,12 +68,6 @@ class NDCGRel(Graded):
     Conventions:
         - nDCG has linear gain and discount burges2005; nDCG without @ is at the end of both lists
         - no document with a gain above 0: undefined
-
-    Agrees with:
-        trec_eval ndcg_rel
-
-    Reference:
-        trec_eval, m_ndcg_rel.c
 
     Example:
         Found at rank 2, one missed: nDCG@2 and nDCG are both (1/log2 3) / (1 + 1/log2 3).
@@ -116,13 +107,8 @@ class RNDCG(Graded):
         - a list of n + 1 documents does not count at its end, as in trec_eval
         - no document with a gain above 0: undefined
 
-    Agrees with:
-        trec_eval Rndcg
     Differs from:
         trec_eval -l, which sets Rndcg to 0 if no document reaches the level, and otherwise leaves it unchanged
-
-    Reference:
-        trec_eval, m_Rndcg.c
 
     Example:
         Gains 2 and 1: nDCG@1 = 1/2, nDCG@2 = (1 + 2/log2 3) / (2 + 1/log2 3).
@@ -165,13 +151,8 @@ class G(Graded):
         - no document with a gain above 0: undefined
         - binG is G with binary gains
 
-    Agrees with:
-        trec_eval G
     Differs from:
         the help text of trec_eval, which omits that a document counts at least 1
-
-    Reference:
-        trec_eval, m_G.c
 
     Example:
         Gains 0 and 2, ideal 2: the cost of two ranks is 2 + 1, so 2 / log2(2 + 3 - 2) / 2.
@@ -186,7 +167,7 @@ class G(Graded):
     def compute(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
         base = np.diff(ideal.offsets)
-        cost = np.cumsum(np.maximum(ideal.dense(_length(ideal)), 1.0), axis=1)
+        cost = np.cumsum(np.maximum(ideal.dense(int(ideal.rank.max(initial=1))), 1.0), axis=1)
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
         most = np.bincount(ideal.row, ideal.gain, minlength=block.size)
@@ -202,12 +183,6 @@ class BinG(Binary):
     Conventions:
         - a relevant document that was not retrieved adds 0
         - no relevant documents: undefined
-
-    Agrees with:
-        trec_eval binG
-
-    Reference:
-        trec_eval, m_binG.c
 
     Example:
         One non-relevant document above the second relevant one: (1/log2 2 + 1/log2 3) / 2.

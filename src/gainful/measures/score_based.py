@@ -14,20 +14,20 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.base import Measure, OfGains
+from gainful.measures.base import OfGains, Usual
 from gainful.measures.block import Block, ratios
 from gainful.notation import number_text, printable
 
 #: Tolerance for comparing scores with limits.
 ROUNDING = 1e-12
 
+_MOST = np.finfo(np.float64).max
+
 #: Range of scores that each SRS can be made from: lowest, highest, description, hint.
 _NEEDED = {
     "score": (0.0, 1.0, "from 0 to 1", "srs=minmax, max, ratio or exp rescale them"),
-    "minmax": (-np.finfo(np.float64).max, np.finfo(np.float64).max, "that are finite", None),
-    "max": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
-    "ratio": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
-    "exp": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax accepts any"),
+    "minmax": (-_MOST, _MOST, "that are finite", None),
+    **dict.fromkeys(("max", "ratio", "exp"), (0.0, _MOST, "of at least 0", "srs=minmax accepts any")),
 }
 
 
@@ -69,8 +69,8 @@ class _CutLists(NamedTuple):
         return self.start[row] + rank - 1
 
 
-class Estimating(Measure):
-    """A measure that compares two scores per document; subclasses take these parameters."""
+class Estimating(Usual):
+    """A measure that compares two scores per document; subclasses take these parameters and the usual ones."""
 
     exempt = {
         "perfect": "a perfect order need not have correct estimates",
@@ -81,7 +81,6 @@ class Estimating(Measure):
     over, srs = cast("str | int", "retrieved+relevant"), "rank"
     urs = cast("Gain | str", Gain("scaled"))
     srs_levels = urs_levels = cast("int | None", None)
-    rel, unjudged = cast("float | None", None), cast("str | None", None)
     cutoff = 1000
 
     def needed(self) -> frozenset[str]:
@@ -282,7 +281,7 @@ def _scaled(row: Ints, values: Floats, exponents: Ints) -> Floats:
     return np.ldexp(values, -shift) if shift.any() else values
 
 
-class SwetsE(Measure):
+class SwetsE(Usual, takes="rel level"):
     """Swets's E: the separation between the scores of relevant and non-relevant documents.
 
     Formula:
@@ -316,33 +315,24 @@ class SwetsE(Measure):
         "perfect": "it measures distances of scores, and requires non-relevant documents",
         "swap": "a higher score for a relevant document can raise the deviation more than the mean",
     }
-    rel: float | None = None
-    level: float | None = None
 
     def compute(self, block: Block) -> Floats:
         hits = block.hits
         relevant = is_relevant(hits.grade, self.rel, self.level)
         scores = _scaled(hits.row, block.hit_scores, _exponents(hits.row, block.hit_scores, block.size))
-        ours, theirs = (_Spread.of(hits.row[kind], scores[kind], block.size) for kind in (relevant, ~relevant))
+        kinds = (_spread(hits.row[kind], scores[kind], block.size) for kind in (relevant, ~relevant))
+        (ours, deviation), (theirs, deviation_of_theirs) = kinds
         with np.errstate(invalid="ignore"):
-            return ratios(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
+            return ratios(ours - theirs, (deviation + deviation_of_theirs) / 2.0)
 
 
-class _Spread(NamedTuple):
-    """The mean and the standard deviation of scores per row; NaN without scores."""
-
-    mean: Floats
-    deviation: Floats
-
-    @classmethod
-    def of(cls, row: Ints, scores: Floats, size: int) -> _Spread:
-        count = np.bincount(row, minlength=size)
-        first = np.zeros(size)
-        starts = ordinal_in_row(row) == 1
-        first[row[starts]] = scores[starts]
-        # Distances from the first score, so that equal scores deviate by exactly 0.
-        with np.errstate(invalid="ignore"):
-            distance = scores - first[row]
-            mean = ratios(np.bincount(row, distance, minlength=size), count)
-            squares = np.bincount(row, (distance - mean[row]) ** 2, minlength=size)
-            return cls(first + mean, np.sqrt(ratios(squares, count)))
+def _spread(row: Ints, scores: Floats, size: int) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation of scores per row; NaN without scores."""
+    count, first, starts = np.bincount(row, minlength=size), np.zeros(size), ordinal_in_row(row) == 1
+    first[row[starts]] = scores[starts]
+    # Distances from the first score, so that equal scores deviate by exactly 0.
+    with np.errstate(invalid="ignore"):
+        distance = scores - first[row]
+        mean = ratios(np.bincount(row, distance, minlength=size), count)
+        squares = np.bincount(row, (distance - mean[row]) ** 2, minlength=size)
+        return first + mean, np.sqrt(ratios(squares, count))

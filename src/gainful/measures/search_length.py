@@ -14,7 +14,7 @@ from gainful.data.lists import ordinal_in_row
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Graded
 from gainful.measures.block import Block, ratios
-from gainful.measures.contingency import RankedCollection, collection_size
+from gainful.measures.contingency import RankedCollection
 
 _ANYWHERE = "relevant documents not retrieved are expected in the middle of a smaller rest"
 
@@ -54,7 +54,7 @@ class ASL(_OfRanks):
     exempt = {"append": f"in a longer list, {_ANYWHERE}"}
 
     def compute(self, block: Block) -> Floats:
-        return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
+        return ratios(self._rank_sum(block, self._size(block)), self._base(block))
 
 
 class ESL(RankedCollection, takes="n count N unretrieved tied rel level unjudged"):
@@ -94,7 +94,7 @@ class ESL(RankedCollection, takes="n count N unretrieved tied rel level unjudged
     n, count, tied = 1, "nonrelevant", "expected"
 
     def compute(self, block: Block) -> Floats:
-        size, base = collection_size(self, block, self.N), self._base(block)
+        size, base = self._size(block), self._base(block)
         relevant = base - self._missed(block)
         scores = np.full(block.size, np.nan)
         if size is not None:
@@ -103,24 +103,21 @@ class ESL(RankedCollection, takes="n count N unretrieved tied rel level unjudged
             )
             if self.unretrieved == "bottom":
                 scores = np.asarray(size - base, np.float64)
-        row, before, length, in_level = self._final_levels(block)
-        scores[row] = self._length(before[0] - before[1], length, in_level, self.n - before[1])
+        # The final levels that were retrieved.
+        places = self._places(block)
+        starts = np.flatnonzero((np.diff(places.row, prepend=-1) != 0) | (np.diff(places.first, prepend=-1) != 0))
+        sizes = np.diff(starts, append=places.row.size)
+        found_before = ordinal_in_row(places.row)[starts] - 1
+        final = (found_before < self.n) & (found_before + sizes >= self.n)
+        first, end, found = places.first[starts][final], places.last[starts][final], found_before[final]
+        length = self._length(first - 1 - found, end - first + 1, sizes[final], self.n - found)
+        scores[places.row[starts][final]] = length
         scores[base < self.n] = np.nan
         return scores + (self.n if self.count == "all" else 0)
 
     def _length(self, before: Ints, length: Ints, relevant: Ints, needed: Ints) -> Floats:
         """Return the non-relevant documents before the final level plus those expected in it."""
         return np.asarray(before + (length - relevant) * needed / (relevant + 1.0))
-
-    def _final_levels(self, block: Block) -> tuple[Ints, tuple[Ints, Ints], Ints, Ints]:
-        """Return the row, the counts before the final level (all, relevant), and those in it, if it was retrieved."""
-        places = self._places(block)
-        starts = np.flatnonzero((np.diff(places.row, prepend=-1) != 0) | (np.diff(places.first, prepend=-1) != 0))
-        sizes = np.diff(starts, append=places.row.size)
-        found_before = ordinal_in_row(places.row)[starts] - 1
-        final = (found_before < self.n) & (found_before + sizes >= self.n)
-        first, end = places.first[starts][final], places.last[starts][final]
-        return places.row[starts][final], (first - 1, found_before[final]), end - first + 1, sizes[final]
 
 
 class RankedHalfLife(Graded):
@@ -209,7 +206,7 @@ class NormRecall(_OfRanks):
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
-        size, base = collection_size(self, block, self.N), self._base(block).astype(np.float64)
+        size, base = self._size(block), self._base(block).astype(np.float64)
         worse = self._rank_sum(block, size) - base * (base + 1.0) / 2.0
         return 1.0 - ratios(worse, base * ((block.retrieved if size is None else size) - base))
 
@@ -243,8 +240,8 @@ class NormPrecision(_OfRanks):
     exempt = _EXEMPT
 
     def compute(self, block: Block) -> Floats:
-        size, base, missed = collection_size(self, block, self.N), self._base(block), self._missed(block)
-        factorials = _log_factorials(block.width)
+        size, base, missed = self._size(block), self._base(block), self._missed(block)
+        factorials = np.append(0.0, np.cumsum(np.log(np.arange(1.0, block.width + 1.0))))
         places = self._places(block)
         logs = np.log(places.rank)
         shared = places.last > places.first
@@ -269,10 +266,6 @@ class NormPrecision(_OfRanks):
         # Clip rounding errors beyond the best and the worst ranking.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
-
-
-def _log_factorials(highest: int) -> Floats:
-    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, highest + 1.0)))))
 
 
 def _log_falling(size: int, most: int) -> Floats:

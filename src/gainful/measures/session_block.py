@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
-from gainful.measures.base import Measure
+from gainful.measures.base import Measure, Usual
 from gainful.measures.block import CELLS, Block, condenses, require_list
 from gainful.policy import Policy
 
@@ -263,6 +263,12 @@ class SessionMeasure(Measure):
         block = hand_made(qrels, {"session": documents}, **policy)
         check_session_measures(block.judged, block.sessions, [self])
         return float(raw_session_scores(block, [self])[0, 0])
+
+
+class OfSessions(SessionMeasure, Usual):
+    """A measure of sessions; subclasses take these parameters and the usual ones."""
+
+    repeats, short, scan = "every", "pad", "k"
 
 
 def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:

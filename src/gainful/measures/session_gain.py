@@ -7,7 +7,7 @@ multiple-query IR sessions, ECIR 2008; the vectors are in section 3.3.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -18,17 +18,9 @@ from gainful.discounts import Base, divisors, logarithms
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints, offsets_of
-from gainful.measures.session_block import (
-    WHOLE,
-    SessionBlock,
-    SessionMeasure,
-    before_turn,
-    count_positions,
-    scan_depths,
-)
+from gainful.measures.base import LINEAR
+from gainful.measures.session_block import WHOLE, OfSessions, SessionBlock, before_turn, count_positions, scan_depths
 from gainful.notation import printable
-
-_LINEAR = Gain("linear")
 
 #: Ratios that exceed 1 by less than this are rounded to 1.
 _ROUNDING = 1e-12
@@ -95,29 +87,21 @@ class Worth(NamedTuple):
     value: Floats
 
 
-class SessionGain(SessionMeasure):
+class SessionGain(
+    OfSessions,
+    takes="gain base query_base repeats short ideal_queries normalise variant summary scan rel level unjudged cutoff",
+):
     """The shared parameters and computation of sDCG and nsDCG."""
 
     normalised: ClassVar[bool] = False
 
-    gain: Gain = _LINEAR
-    base: Base = 2.0
-    query_base: Base = 4.0
-    repeats: str = "every"
-    short: str = "pad"
-    ideal_queries: str | int = "session"
-    normalise: str = "session"
-    variant: str = "jarvelin2008"
-    summary: str = "final"
-    scan: str = "k"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
+    gain, base, query_base = LINEAR, cast("Base", 2.0), cast("Base", 4.0)
+    ideal_queries, normalise = cast("str | int", "session"), "session"
+    variant, summary = "jarvelin2008", "final"
 
     def validate(self) -> None:
         super().validate()
-        if self.variant == "jiang2016" and self.gain != _LINEAR:
+        if self.variant == "jiang2016" and self.gain != LINEAR:
             raise UsageError(
                 f"{self.name}: variant=jiang2016 always has gain 2^grade - 1, so gain={self.gain} cannot be used",
                 f"variant=jarvelin2008 supports gain={self.gain}",
@@ -338,10 +322,10 @@ class SessionGain(SessionMeasure):
 
     def _average(self, block: SessionBlock) -> Floats:
         if self.normalised:
-            found = _trajectories(self, block)
-            ratio = self.ratio(found.gained, found.ideal)
+            session, weights, gained, ideal = _trajectories(self, block)
+            ratio = self.ratio(gained, ideal)
             exists = ~np.isnan(ratio)
-            session, weight = found.session[exists], found.weight[exists].astype(np.float64)
+            session, weight = session[exists], weights[exists].astype(np.float64)
             summed, count = (sum_by(session, each, block.size) for each in (ratio[exists] * weight, weight))
             return np.where(count > 0, summed / np.maximum(count, 1.0), np.nan)
         worth, positions = self.worth(block, self.depths(block)), self.positions(block)
@@ -462,15 +446,6 @@ class NSDCG(SessionGain):
         return _BY_QUERY if self.normalise == "query" else ""
 
 
-class Trajectories(NamedTuple):
-    """Positions of sessions: the session, the number of equal positions it represents, and the values there."""
-
-    session: Ints
-    weight: Ints
-    gained: Floats
-    ideal: Floats
-
-
 def same_positions(measure: SessionGain) -> int:
     """Return the number of positions per query; reject measures for which it varies."""
     if measure.cutoff is None or measure.scan != "k":
@@ -495,22 +470,21 @@ def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) ->
     width = queries * same_positions(measure)
     gained, ideal = np.zeros((block.size, width)), np.zeros((block.size, width))
     for chosen, part in block.parts(np.full(block.size, width)):
-        found = _trajectories(measure, part, queries)
-        column = ordinal_in_row(found.session) - 1
-        counts = np.bincount(found.session, minlength=part.size)
-        for vectors, values in ((gained[chosen], found.gained), (ideal[chosen], found.ideal)):
-            vectors[found.session, column] = values
+        session, _, *found = _trajectories(measure, part, queries)
+        column, counts = ordinal_in_row(session) - 1, np.bincount(session, minlength=part.size)
+        for vectors, values in zip((gained[chosen], ideal[chosen]), found, strict=True):
+            vectors[session, column] = values
             # The value is constant after the last position.
             last = np.where(counts > 0, vectors[np.arange(counts.size), np.maximum(counts, 1) - 1], 0.0)
             vectors[:] = np.where(np.arange(width) >= counts[:, None], last[:, None], vectors)
     return gained, ideal
 
 
-def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None = None) -> Trajectories:
-    """Return real and ideal sessions by position: all positions of the first ``queries``, or all that change a value.
-
-    The weight of a position includes those after it without a change.
-    """
+def _trajectories(
+    measure: SessionGain, block: SessionBlock, queries: int | None = None
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return session, weight, and real and ideal value of all positions of the first ``queries``, or of all that change
+    a value; their weight includes the positions after them without a change."""
     turns, positions = measure.ideal_turns(block), measure.positions(block)
     is_own = turns.own >= 0
     count = turns.depth.copy()
@@ -538,7 +512,7 @@ def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None
     inside = ideal.rank <= kept[ideal.turn]
     ideal = Worth(ideal.turn[inside], ideal.rank[inside], ideal.value[inside])
     so_far = running_sums(starts, _steps(ideal, by_query, starts[:-1], int(starts[-1]))) + earlier[turn]
-    return Trajectories(turns.session[turn], weight, gained, so_far)
+    return turns.session[turn], weight, gained, so_far
 
 
 def _steps(worth: Worth, by_query: Floats, starts: Ints, count: int) -> Floats:

@@ -7,7 +7,7 @@ multiple-query IR sessions, ECIR 2008 (costs of reformulation).
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -17,29 +17,13 @@ from gainful.data.sessions import RankedSessions
 from gainful.errors import InputError, UsageError, for_asker
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints, offsets_of
-from gainful.measures.session_block import (
-    WHOLE,
-    SessionBlock,
-    SessionMeasure,
-    before_turn,
-    count_positions,
-    scan_depths,
-)
+from gainful.measures.base import BINARY, LINEAR
+from gainful.measures.session_block import WHOLE, OfSessions, SessionBlock, before_turn, count_positions, scan_depths
 from gainful.measures.user_models import refuse_gains_above_1
 from gainful.notation import number_text
 
-_LINEAR, _BINARY = Gain("linear"), Gain("binary")
 
-
-class _OfSessions(SessionMeasure):
-    """A measure of sessions; subclasses take these parameters in the order in which they are printed."""
-
-    repeats, short, scan = "every", "pad", "k"
-    rel = level = cast("float | None", None)
-    unjudged, cutoff = cast("str | None", None), cast("int | None", None)
-
-
-class SRBP(_OfSessions, takes="p b gain rel level unjudged cutoff"):
+class SRBP(OfSessions, takes="p b gain rel level unjudged cutoff"):
     """Session rank-biased precision: the expected gain of a user who reads on, reformulates or leaves.
 
     Formula:
@@ -76,7 +60,7 @@ class SRBP(_OfSessions, takes="p b gain rel level unjudged cutoff"):
         "p": "persistence: the probability that the user continues after a document",
         "b": "balance: the probability that a continuing user stays with the list instead of the next query",
     }
-    p, b, gain = 0.8, 0.5, _BINARY
+    p, b, gain = 0.8, 0.5, BINARY
 
     def validate(self) -> None:
         super().validate()
@@ -102,16 +86,7 @@ class SRBP(_OfSessions, takes="p b gain rel level unjudged cutoff"):
         return np.minimum(summed, 1.0)
 
 
-class _Instances(NamedTuple):
-    """The sub-topics that judged documents cover, numbered across queries."""
-
-    offsets: Ints  # by item
-    instance: Ints
-    every: Ints  # by judged query
-    total: int
-
-
-class InstanceRecall(_OfSessions, takes="scan rel unjudged cutoff"):
+class InstanceRecall(OfSessions, takes="scan rel unjudged cutoff"):
     """Instance recall: the share of a topic's instances (sub-topics) that the session has covered.
 
     Formula:
@@ -152,20 +127,22 @@ class InstanceRecall(_OfSessions, takes="scan rel unjudged cutoff"):
             )
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
-        instances = block.judged.cached(("instances", self.rel), lambda: _instances(block.judged, self.rel))
+        key = ("instances", self.rel)
+        offsets, instance, every, total = block.judged.cached(key, lambda: _instances(block.judged, self.rel))
         documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
         seen = (documents.item >= 0) & (documents.rank <= depth[documents.turn])
-        document, place = gather(instances.offsets, documents.item[seen])
+        document, place = gather(offsets, documents.item[seen])
         session = block.session[documents.turn[seen]][document]
-        covered = _count_distinct(session, instances.instance[place], instances.total, block.size)
+        covered = _count_distinct(session, instance[place], total, block.size)
         queries = len(block.judged.qrels.query_ids)
         asked = block.judged_query >= 0
         pairs = _distinct_pairs(block.session[asked], block.judged_query[asked], queries)
-        every = np.bincount(pairs // queries, instances.every[pairs % queries], minlength=block.size)
-        return np.where(every > 0, covered / np.maximum(every, 1.0), np.nan)
+        asked_for = np.bincount(pairs // queries, every[pairs % queries], minlength=block.size)
+        return np.where(asked_for > 0, covered / np.maximum(asked_for, 1.0), np.nan)
 
 
-def _instances(judged: Judged, rel: float | None) -> _Instances:
+def _instances(judged: Judged, rel: float | None) -> tuple[Ints, Ints, Ints, int]:
+    """Return the sub-topics that items cover (offsets, numbers), and how many each query has, and all together."""
     item, subtopic, grade = judged.by_subtopic
     covers = is_relevant(grade, rel, None)
     item, subtopic = item[covers], subtopic[covers]
@@ -174,8 +151,7 @@ def _instances(judged: Judged, rel: float | None) -> _Instances:
     items, queries = int(judged.item_offsets[-1]), len(judged.qrels.query_ids)
     offsets = offsets_of(np.bincount(item, minlength=items))
     total = queries * len(judged.qrels.subtopic_ids)
-    count = _count_distinct(query, instance, total, queries)
-    return _Instances(offsets, instance, count, total)
+    return offsets, instance, _count_distinct(query, instance, total, queries), total
 
 
 def _distinct_pairs(row: Ints, value: Ints, values: int) -> Ints:
@@ -188,7 +164,7 @@ def _count_distinct(row: Ints, value: Ints, values: int, rows: int) -> Ints:
     return np.bincount(_distinct_pairs(row, value, values) // max(values, 1), minlength=rows)
 
 
-class CostedMeasure(_OfSessions):
+class CostedMeasure(OfSessions):
     """Base of the cost measures."""
 
     whole_list = True  # reading a document has a cost, judged or not
@@ -266,7 +242,7 @@ class GainPerCost(CostedMeasure, takes="cost_query cost_document gain repeats sc
 
     name = "GainPerCost"
     bounds = (0.0, math.inf)
-    gain = _LINEAR
+    gain = LINEAR
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         cost = sum_by(block.session, self.turn_costs(block), block.size)
@@ -292,7 +268,7 @@ class GainPerCost(CostedMeasure, takes="cost_query cost_document gain repeats sc
 _ROUNDING = 1e-12
 
 
-class DocumentsToGain(_OfSessions, takes="wanted gain repeats short scan rel level unjudged cutoff"):
+class DocumentsToGain(OfSessions, takes="wanted gain repeats short scan rel level unjudged cutoff"):
     """Number of documents until the session reaches a wanted gain.
 
     Formula:
@@ -321,7 +297,7 @@ class DocumentsToGain(_OfSessions, takes="wanted gain repeats short scan rel lev
     name = "DocumentsToGain"
     better = "lower"
     bounds = (1.0, math.inf)
-    wanted, gain = 1.0, _LINEAR
+    wanted, gain = 1.0, LINEAR
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         documents, depth = block.documents, scan_depths(block, self.cutoff, self.scan)
@@ -405,7 +381,7 @@ class DocumentsToFirst(DocumentsToGain):
     name = "DocumentsToFirst"
     # Not parameters: one relevant document is wanted.
     wanted: ClassVar[float] = 1.0  # type: ignore[misc]
-    gain: ClassVar[Gain] = _BINARY  # type: ignore[misc]
+    gain: ClassVar[Gain] = BINARY  # type: ignore[misc]
     repeats: ClassVar[str] = "every"  # type: ignore[misc]
 
     def _reached(self, block: SessionBlock, depth: Ints) -> Ints:

@@ -5,29 +5,18 @@ A reference list can replace judgments, with a grade for each rank (:meth:`gainf
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from gainful.data.lists import ordinal_in_row, sum_by
 from gainful.kernel.arrays import Floats, Ints, distinct
-from gainful.measures.base import Measure
+from gainful.measures.base import Usual
 from gainful.measures.block import Block, ratios
 from gainful.measures.precision import Binary
 
 
-class _Shared(NamedTuple):
-    """The relevant documents of the lists, each with the depth at which list and ideal list first share it.
-
-    ``ends`` is the depth of comparison per query.
-    """
-
-    row: Ints
-    depth: Ints
-    ends: Ints
-
-
-class Compat(Measure):
+class Compat(Usual, takes="p normalize depth unjudged"):
     """Compatibility: the rank-biased overlap of a list with the most similar ideal list.
 
     Formula:
@@ -58,29 +47,32 @@ class Compat(Measure):
 
     name = "Compat"
     meanings = {"normalize": "`true` divides by the ideal list's overlap with itself, `false` by all weights p^(i - 1)"}
-    p: float = 0.95
-    normalize: bool = True
-    depth: str = "1000"
-    unjudged: str | None = None
+    p, normalize, depth = 0.95, True, "1000"
 
-    def _shared(self, block: Block) -> _Shared:
+    def _shared(self, block: Block) -> tuple[Ints, Ints]:
+        """Return the row of each relevant document, and the depth at which list and ideal list first share it."""
         hits, judged = block.hits.relevant(None, None), block.judged.relevant(None, None)
         # Ranks in the ideal list: after all better documents, and after equal ones that the list has above.
         order = np.lexsort((hits.rank, -hits.grade, hits.row))
         starts = (np.diff(hits.row[order], prepend=-1) != 0) | (np.diff(hits.grade[order], prepend=np.nan) != 0)
         group = np.cumsum(starts)
-        better = _counted_above(judged.row, judged.grade, hits.row[order], hits.grade[order])
-        place = np.empty(order.size, np.int64)
-        place[order] = better + ordinal_in_row(group)
-        lists = np.maximum(block.retrieved, block.recall_base())
-        ends = lists if self.depth == "lists" else np.full(block.size, int(self.depth))
-        return _Shared(hits.row, np.maximum(hits.rank, place), ends)
+        levels = distinct(judged.grade)
 
-    def _overlap(self, shared: _Shared) -> Floats:
-        inside = shared.depth <= shared.ends[shared.row]
-        row, depth = shared.row[inside], shared.depth[inside]
-        below = self._below(int(shared.ends.max(initial=0)))
-        return sum_by(row, below[shared.ends[row]] - below[depth - 1], shared.ends.size)
+        def key(row: Ints, grade: Floats) -> Ints:
+            return row * (levels.size + 1) + levels.size - np.searchsorted(levels, grade)
+
+        row = hits.row[order]
+        better = np.searchsorted(key(judged.row, judged.grade), key(row, hits.grade[order]))
+        place = np.empty(order.size, np.int64)
+        place[order] = better - np.searchsorted(judged.row, row) + ordinal_in_row(group)
+        return hits.row, np.maximum(hits.rank, place)
+
+    def _overlap(self, row: Ints, depth: Ints, ends: Ints) -> Floats:
+        """Return the overlap down to the end of each query's comparison."""
+        inside = depth <= ends[row]
+        row, depth = row[inside], depth[inside]
+        below = self._below(int(ends.max(initial=0)))
+        return sum_by(row, below[ends[row]] - below[depth - 1], ends.size)
 
     def _below(self, end: int) -> Floats:
         """Return the sums of p^(i - 1) / i down to each depth, starting with 0."""
@@ -92,11 +84,12 @@ class Compat(Measure):
             return np.append(0.0, np.cumsum(self.p ** np.arange(float(ends.max(initial=0)))))[ends]
         base = block.recall_base()
         row = np.repeat(np.arange(block.size), base)
-        return self._overlap(_Shared(row, ordinal_in_row(row), ends))
+        return self._overlap(row, ordinal_in_row(row), ends)
 
     def compute(self, block: Block) -> Floats:
-        shared = self._shared(block)
-        found = ratios(self._overlap(shared), self._best(block, shared.ends))
+        lists = np.maximum(block.retrieved, block.recall_base())
+        ends = lists if self.depth == "lists" else np.full(block.size, int(self.depth))
+        found = ratios(self._overlap(*self._shared(block), ends), self._best(block, ends))
         return np.minimum(np.nan_to_num(found), 1.0)
 
 
@@ -139,31 +132,19 @@ class RBO(Compat):
     def compute(self, block: Block) -> Floats:
         if not self.extrapolate:
             return super().compute(block)
-        shared, base = self._shared(block), block.recall_base()
+        (row, depth), base = self._shared(block), block.recall_base()
         most = block.width if self.depth == "lists" else int(self.depth)
         short, long = (np.minimum(of(block.retrieved, base), most) for of in (np.minimum, np.maximum))
-        at_short, at_long = (
-            np.bincount(shared.row[shared.depth <= ends[shared.row]], minlength=block.size) for ends in (short, long)
-        )
+        at_short, at_long = (np.bincount(row[depth <= ends[row]], minlength=block.size) for ends in (short, long))
         share = np.nan_to_num(ratios(at_short, short))
         below, weights = self._below(int(long.max(initial=0))), self.p ** np.arange(float(long.max(initial=0)))
         summed = np.append(0.0, np.cumsum(weights))
         # The overlap, the extrapolated overlap of the shorter list down to the end of the longer, and the rest.
         more = summed[long] - summed[short] - short * (below[long] - below[short])
         rest = np.nan_to_num(ratios(at_long - at_short, long)) + share
-        overlap = self._overlap(shared._replace(ends=long))
+        overlap = self._overlap(row, depth, long)
         found = (1.0 - self.p) * overlap + (1.0 - self.p) * share * more + rest * self.p**long
         return np.asarray(np.minimum(found, 1.0))
-
-
-def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:
-    """Count the documents (by row, best first) of each given row that are better than each given grade."""
-    levels = distinct(grade)
-
-    def key(rows: Ints, grades: Floats) -> Ints:
-        return rows * (levels.size + 1) + levels.size - np.searchsorted(levels, grades)
-
-    return np.searchsorted(key(row, grade), key(of_row, of_grade)) - np.searchsorted(row, of_row)
 
 
 class PairAccuracy(Binary, takes="cutoff"):

@@ -27,7 +27,7 @@ from gainful.frozen import replace
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
-from gainful.measures.base import BINARY, LINEAR, Graded, Measure, OfGains
+from gainful.measures.base import BINARY, Graded, Measure, OfGains
 from gainful.measures.block import Block, ratios
 from gainful.measures.expected import expected_cascade
 from gainful.notation import number_text
@@ -176,9 +176,6 @@ class RBPResidual(_RankBiased):
         return np.asarray((self.p ** np.arange(int(ranks.max(initial=0)) + 1))[ranks])
 
 
-_EXP2 = Gain("exp2")
-
-
 def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
     """Return the probability of stopping at each document, for users who read until one satisfies them."""
     by_place, place = in_columns(row, satisfied, size)
@@ -187,7 +184,7 @@ def cascade(row: Ints, satisfied: Floats, size: int) -> Floats:
 
 
 class _Cascade(Graded, takes="cutoff"):
-    gain: Gain = _EXP2
+    gain: Gain = Gain("exp2")
 
     def _divisor(self, block: Block) -> float:
         return 1.0 + highest_gain(self.gain, block.scale)
@@ -403,7 +400,7 @@ class U(_Reader):
         return position, np.maximum(0.0, 1.0 - position / self.L)
 
 
-class UDCG(Measure):
+class UDCG(OfGains, takes="gain gamma cutoff"):
     """UDCG, utility- and distraction-aware cumulative gain: the mean utility of the documents that a model reads.
 
     Formula:
@@ -424,9 +421,7 @@ class UDCG(Measure):
 
     name = "UDCG"
     needs_at = True
-    gain: Gain = LINEAR
-    gamma: float = 1 / 3
-    cutoff: int | None = None
+    gamma = 1 / 3
     meanings = {"gamma": "weight of distractors, from 0 to 1"}
 
     def check(self, levels: Floats) -> None:
