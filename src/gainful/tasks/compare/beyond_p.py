@@ -14,7 +14,7 @@ from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass
 from gainful.notation import count_of, number_text, plural_of, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.without_p import ConfidenceSequence, Posterior, confidence_sequence, posterior
@@ -123,8 +123,7 @@ class BeliefComparison(Comparison):
             "test": "bayes",
             "prior": "p(mean, sd) ~ 1 / sd",
             "primary": self.primary,
-            "alpha": primary[0].alpha,
-            "margin": margin,
+            **values_of(primary[0], "alpha | margin"),
             "queries_left_out": {name: results[0].left_out for name, results in self.posteriors.items()},
         }
         return Page("compare", tuple(parts), (*caveats, *self.scores.conventions), header)
@@ -260,8 +259,7 @@ class SequenceComparison(Comparison):
         header: dict[str, object] = {
             "sequential": True,
             "primary": self.primary,
-            "alpha": first.alpha,
-            "pairs": first.pairs,
+            **values_of(first, "alpha | pairs"),
             "queries_left_out": {name: results[0].left_out for name, results in self.sequences.items()},
         }
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)

@@ -20,7 +20,7 @@ from gainful.io.sources import BLANKS, open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
-from gainful.pages.page import Cell, Column, Detail, Table, head
+from gainful.pages.page import Cell, Column, Detail, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import families
@@ -149,16 +149,10 @@ class SystemsComparison(PairedComparison):
         separately = ", corrected separately" if several and not is_one else ""
         notes += self.secondary_notes()
         notes += [f"{count_of(sum(sizes), 'test')} in {families}{counted}{separately}"] if several else []
-        header = {
-            "systems": list(first.systems),
-            "baseline": first.baseline,
-            "primary": self.primary,
-            "family": self.asked.family,
-            "alpha": first.alpha,
-            "margin": first.margin,
-            "seed": first.seed,
-            "measures": {name: _measure_header(result) for name, result in self.systems.items()},
-        }
+        header: dict[str, object] = {"systems": list(first.systems), "baseline": first.baseline}
+        header |= {"primary": self.primary, "family": self.asked.family}
+        header |= values_of(first, "alpha | margin | seed")
+        header["measures"] = {name: _measure_header(result) for name, result in self.systems.items()}
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def standing(self, measure: str, sort: str) -> Standing:
@@ -218,18 +212,8 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
                 raise UsageError(f"{name} cannot be used with weights")
         if (asked.procedure or "maxt") != "maxt":
             raise UsageError(f"weights cannot be used with {asked.procedure}", "maxt supports them")
-    plan = SystemsPlan(
-        asked.procedure or "maxt",
-        asked.baseline,
-        asked.test,
-        asked.correction,
-        asked.family,
-        asked.alpha,
-        asked.draws,
-        asked.seed,
-        asked.threads,
-        asked.margin,
-    )
+    names = "baseline | test | correction | family | alpha | draws | seed | threads | margin"
+    plan = SystemsPlan(asked.procedure or "maxt", **values_of(asked, names))
     if asked.family == "all":
         compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     else:
@@ -243,7 +227,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
         by_groups[name] = compare_groups({group: [means[each] for each in groups[group]] for group in groups})
     segments = None
     if asked.by is not None:
-        pair_plan = PairPlan(asked.test, None, asked.alpha, asked.draws, asked.seed, asked.margin)
+        pair_plan = PairPlan(**values_of(asked, "test | alpha | draws | seed | margin"))
         segments = compare_segments(matrices, pair_plan, asked.baseline, asked.by)
     return SystemsComparison(scores, asked, compared, found, by_groups, segments)
 
@@ -459,13 +443,9 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
     family = result.family
     entry: dict[str, object] = {
         "procedure": result.procedure,
-        "test": family.test,
-        "correction": family.correction,
-        "tests": family.tests,
-        "pairs": int(family.p.size),
+        **values_of(family, "test | correction | tests | pairs ← p.size"),
         "different": int(family.is_significant.sum()),
-        "draws": family.draws,
-        "enumerated": family.is_enumerated,
+        **values_of(family, "draws | enumerated ← is_enumerated"),
         "threshold": finite(family.threshold),
         "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
         "queries": family.n,
@@ -663,10 +643,9 @@ def critical_diagram(found: SystemsResult) -> CriticalDiagram:
     """Draw systems at their means or mean ranks, with bars over those that do not differ significantly."""
     family = found.family
     order = family.order[:_MOST_BARS]
-    is_ranks = found.friedman is not None
     return CriticalDiagram(
         _title(found),
-        Axis("mean rank" if is_ranks else family.measure),
+        Axis(family.measure if found.friedman is None else "mean rank"),
         tuple(family.systems[i] for i in order),
         tuple(float(family.means[i]) for i in order),
         found.bars(_MOST_BARS),
@@ -681,9 +660,7 @@ def p_map(found: SystemsResult) -> HeatMap:
     """Draw the adjusted p of all pairs; smaller is darker, significant is outlined."""
     family = found.family
     order = family.order[:_MOST_CELLS]
-    names = [family.systems[i] for i in order]
-    floor = found.least_p
-    size = len(order)
+    names, size = [family.systems[i] for i in order], len(order)
     values = [[math.nan] * size for _ in range(size)]
     texts = [[""] * size for _ in range(size)]
     outlined = set()
@@ -693,7 +670,7 @@ def p_map(found: SystemsResult) -> HeatMap:
                 continue
             p = family.pair(one, other).adjusted
             values[i][j] = min(_STRONGEST, -math.log10(p)) + 0.0
-            texts[i][j] = p_words(p, floor).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
+            texts[i][j] = p_words(p, found.least_p).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
             if p < family.alpha:
                 outlined.add((i, j))
     has_texts, at = size <= _MOST_TEXTS, -math.log10(family.alpha)

@@ -18,7 +18,7 @@ from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass, field, replace
 from gainful.notation import count_of, listed, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
-from gainful.pages.page import Cell, Column, Detail, Table, head
+from gainful.pages.page import Cell, Column, Detail, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.anova import system_by_query
@@ -128,8 +128,8 @@ class PairComparison(PairedComparison):
             one, other = (matrix.column(name) for name in result.names)
             lists = (one.tolist(), other.tolist(), settled_differences(one, other).tolist())
             rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-        names = head(f"measure | {first.unit} | system . | baseline . | difference .", for_machines=True)
-        parts.append(Table(names, rows, all_units))
+        columns = head(f"measure | {first.unit} | system . | baseline . | difference .", for_machines=True)
+        parts.append(Table(columns, rows, all_units))
         if self.segments is not None:
             parts += self.segments.parts(places)
         of = "{0.measure}: " if several else ""
@@ -140,25 +140,11 @@ class PairComparison(PairedComparison):
             notes.append(f"{tests_text}, not corrected for each other; --family all corrects for all measures")
         tests = {}
         for measure, result in self.pairs.items():
-            test = result.test
-            tests[measure] = {
-                "test": test.name,
-                "hypothesis": test.hypothesis,
-                "statistic": test.statistic,
-                "draws": test.draws,
-                "enumerated": test.is_enumerated,
-                "monte_carlo_error": test.monte_carlo_error,
-                "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
-                "interval": result.interval.method,
-            }
-        header = {
-            "system": a,
-            "baseline": b,
-            "primary": self.primary,
-            "alpha": first.alpha,
-            "seed": first.seed,
-            "tests": tests,
-        }
+            names = "test ← name | hypothesis | statistic | draws | enumerated ← is_enumerated | monte_carlo_error"
+            null = result.test.null and values_of(result.test.null, "sd | critical")
+            tests[measure] = values_of(result.test, names) | {"null": null, "interval": result.interval.method}
+        header = values_of(first, "system | baseline") | {"primary": self.primary}
+        header |= values_of(first, "alpha | seed") | {"tests": tests}
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def standing(self, measure: str, sort: str) -> Standing:

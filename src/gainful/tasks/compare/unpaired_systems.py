@@ -14,7 +14,7 @@ from gainful.evaluation.scores import Scores, SessionScores
 from gainful.frozen import dataclass, replace
 from gainful.notation import choose, count_of, percent_text, printable, units
 from gainful.pages.charts import Chart, Rule
-from gainful.pages.page import Column, Detail, Table, head
+from gainful.pages.page import Column, Detail, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
@@ -125,12 +125,10 @@ class UnpairedComparison(Comparison):
             "design": "unpaired",
             "systems": {name: len(each) for name, each in primary.compared.scores.items()},
             "primary": self.primary,
-            "test": first.test.name,
-            "hypothesis": first.test.hypothesis,
+            **values_of(first.test, "test ← name | hypothesis"),
             "correction": primary.correction,
             "family": self.asked.family,
-            "alpha": first.alpha,
-            "seed": first.seed,
+            **values_of(first, "alpha | seed"),
         }
         return Page("compare", tuple(parts), (*notes, *self.secondary_notes(), *self.scores.conventions), header)
 
@@ -155,7 +153,7 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         )
     correction = asked.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
-    plan = PairPlan(asked.test, alpha=asked.alpha, draws=asked.draws, seed=asked.seed, margin=asked.margin)
+    plan = PairPlan(**values_of(asked, "test | alpha | draws | seed | margin"))
     found = {
         name: tuple(
             unpaired.compare_unpaired(

@@ -22,7 +22,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
-from gainful.pages.page import Conventions, Row, Table, head
+from gainful.pages.page import Conventions, Row, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.paired import signed_verdict
@@ -83,7 +83,7 @@ class Calibration(Showable):
         if self.judgings > 1:
             notes.append("noise: differences by one judging of the model below it may be its chance (95%)")
         parts = [part for each in self.measures for part in self._parts(each, places)]
-        header = {name: getattr(self, name) for name in ("names", "both", "queries", "judgings", "baseline")}
+        header = values_of(self, "names | both | queries | judgings | baseline")
         return Page("judgments", (sentence, *parts), (*notes, *self.conventions), header | self.distances())
 
     def _parts(self, found: MeasureCalibration, places: int) -> Iterator[Table | Plot]:
