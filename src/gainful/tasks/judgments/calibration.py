@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import RunSource
@@ -27,6 +26,7 @@ from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.paired import signed_verdict
 from gainful.stats.prediction_powered import FEWEST, PoweredMean, powered_mean
+from gainful.tasks.curves.averages import checked_baseline
 from gainful.tasks.judgments.judges import CONFIDENCE, CommonDocuments
 from gainful.tasks.run_questions import CalibrationOptions
 
@@ -126,11 +126,8 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
     >>> found.measures[0].means["a"].other, found.measures[0].means["a"].value
     (1.0, 0.5)
     """
-    require_runs(asked.runs)
+    baseline = checked_baseline(asked.runs, asked.baseline)
     names, measures = list(asked.runs), parse_all(asked.measures)
-    baseline = names[0] if asked.baseline is None else asked.baseline
-    if baseline not in names:
-        raise no_such_run(baseline, names, "baseline")
     given = asked.model if isinstance(asked.model, tuple) else (asked.model,)
     if not given:
         raise UsageError("model: at least one set of judgments is required")
