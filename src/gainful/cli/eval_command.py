@@ -45,7 +45,6 @@ class _EvalOutput(Output):
 
     @property
     def spark_folder(self) -> str | None:
-        """The folder that Spark writes."""
         return self.path if self.path is not None and self.path.endswith(".parquet") else None
 
 

@@ -127,7 +127,6 @@ class _Reading(Work):
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(self, gate: Gate, qrels: str, runs: tuple[str, ...], scale: float | None) -> Collection:
-        """Start reading judgments and runs under the conventions of a gate."""
         _refuse_exclusion(self.inputs)
         files, policy = named_runs(runs), gate.conventions
         return Collection(qrels, files, policy, self.inputs, scale=scale, threads=self.threads)

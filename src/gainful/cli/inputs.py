@@ -129,7 +129,6 @@ class CollectionOptions(Work, PolicyOptions):
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True, hashed: bool = False) -> Collection:
-        """Start reading the judgments and the named runs."""
         return Collection(
             qrels, files, self.policy, self.inputs, scale=self.scale, threads=self.threads, ahead=ahead, hashed=hashed
         )

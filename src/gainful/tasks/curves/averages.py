@@ -64,7 +64,6 @@ class Resampling:
 
     @classmethod
     def of(cls, draws: int, seed: int, confidence: object) -> Resampling:
-        """Read and check the settings."""
         found = cls(draws, seed, read_number(confidence, "confidence"))
         if not 0 < found.confidence < 1:
             raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
@@ -81,11 +80,9 @@ class Resampling:
 
     @property
     def per_cent(self) -> str:
-        """The confidence level as text."""
         return percent_text(self.confidence)
 
     def about(self, over: str) -> str:
-        """Return a description of the bands."""
         draws = count_of(self.draws, "resample")
         return f"band: {self.per_cent} percentile bootstrap over {over}, {draws}, seed {self.seed}"
 
@@ -233,7 +230,6 @@ class Curve(Generic[M]):
 
     @property
     def depth(self) -> int:
-        """The last rank."""
         return int(self.values.size)
 
     def __repr__(self) -> str:
@@ -258,14 +254,12 @@ class Curves(Showable, Generic[M]):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Warnings, one line each."""
         from gainful.evaluation.notices import notices
 
         return tuple(notices(self.evaluations.values()))
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs or systems."""
         return list(self.evaluations)
 
     @property

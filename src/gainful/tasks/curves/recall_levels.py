@@ -105,12 +105,10 @@ class RecallCurves(Showable):
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
-        """The curves of every run."""
         raise NotImplementedError
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs."""
         return [evaluation.run for evaluation in self.evaluations]
 
     @property
@@ -260,12 +258,10 @@ class RecallBase:
 
     @property
     def documents(self) -> int:
-        """The total number of relevant documents."""
         return sum(self.sizes)
 
     @property
     def filled(self) -> list[int]:
-        """The sizes above 0."""
         return [size for size in self.sizes if size]
 
     @property

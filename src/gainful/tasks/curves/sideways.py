@@ -133,7 +133,6 @@ class Sideways(Showable):
         return [*found, f"The ideal plateaus at rank {ideal.rank:,}: no query has further documents with gain."]
 
     def data(self) -> dict[str, object]:
-        """Return all results for machines."""
         found = {"measure": str(self.measure), **values_of(self, "average | reference | depth | stopping_rank")}
         for kind in ("reaches", "last_rises", "areas", "distances"):
             found[kind] = [

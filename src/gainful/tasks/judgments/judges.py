@@ -103,7 +103,6 @@ class CommonDocuments:
         return tuple(GradePair(*cell) for cell in zip(*(column.tolist() for column in columns), strict=True))
 
     def estimates(self, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
-        """Return every statistic with its interval."""
         cells, _, query, _ = self._tally
         relevant, queries = is_relevant(self.levels, rel, None), len(self.query_ids)
         values = coefficients(cells, self.weights(np.ones((1, queries), np.int64)), relevant)

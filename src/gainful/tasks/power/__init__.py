@@ -46,7 +46,6 @@ class Basis:
 
     @property
     def origin(self) -> str:
-        """The source of the standard deviation, in words."""
         if self.pair is None:
             return "as given" if self.kind == "given" else f"of {self.systems} systems, {self.kind}"
         of = f"of {' and '.join(printable(name, 40) for name in self.pair)}"
