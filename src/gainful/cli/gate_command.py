@@ -85,18 +85,11 @@ def init(
         from gainful.tasks.gate.baseline import INIT, RefusalError, freeze_gate  # loaded while the core reads
 
         measures = wanted.parsed()
-        rule = Rule.of(
-            asked.margin,
-            floors_from(asked.floors, wanted.measures),
-            asked.must_hold or (),
-            by=of_queries.by,
-            **given(Rule, params),
-        )
+        floors, must_hold = floors_from(asked.floors, wanted.measures), asked.must_hold or ()
+        rule = Rule.of(asked.margin, floors, must_hold, by=of_queries.by, **given(Rule, params))
         try:
-            threads = collection.threads
-            frozen = freeze_gate(
-                collection.judged, collection.runs, measures, rule=rule, queries=queries, threads=threads
-            )
+            judged, threads = collection.judged, collection.threads
+            frozen = freeze_gate(judged, collection.runs, measures, rule=rule, queries=queries, threads=threads)
         except RefusalError as refusal:
             # The hint repeats the typed command with the options that would allow it.
             typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])

@@ -56,16 +56,8 @@ class GroupedCommand(click.Command):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        self.params.append(
-            click.Option(
-                ["--help-all"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_print_all,
-                help="Show all options in full.",
-            )
-        )
+        how: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": _print_all}
+        self.params.append(click.Option(["--help-all"], help="Show all options in full.", **how))
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """Return the whole first sentence."""
