@@ -55,9 +55,7 @@ class HasNotices(Protocol):
     """An object that carries the notices of its call."""
 
     @property
-    def notices(self) -> Sequence[str]:
-        """Notices about legal but suspicious input, one line each."""
-        ...
+    def notices(self) -> Sequence[str]: ...
 
 
 class _Asker:

@@ -31,18 +31,9 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
     measures = measures_from(wanted.measures or _OF_SESSIONS, wanted.rel)
     inputs = sessions.inputs(scores, qrels, files)
     from gainful.evaluation.scores import Scores
-    from gainful.tasks.sessions import study_sessions
 
     with noticed.waiting("scoring sessions", in_bytes=False):
-        study = study_sessions(
-            inputs.judged,
-            inputs.sessions,
-            measures,
-            judged_by=sessions.judged_by,
-            topics=inputs.topics,
-            by_system=True,
-            threads=scores.threads,
-        )
+        study = inputs.study(measures)
     scored = Scores.of(study.evaluations, measures)
     return replace(scored, files=scores.qrels_and_runs, notices=(*study.notices, *scored.notices))
 
@@ -56,13 +47,8 @@ def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: Sc
     is_flag=True,
     help="Also print effect sizes, H0 and a chart; with several systems, the worst queries of each.",
 )
-@takes(
-    output=FigureOutput,
-    of_queries=QueryOptions,
-    sessions=SessionReading,
-    wanted=measures_of(_MEASURES),
-    scores=ScoreOptions,
-)
+@takes(output=FigureOutput, of_queries=QueryOptions, sessions=SessionReading)
+@takes(wanted=measures_of(_MEASURES), scores=ScoreOptions)
 def command(
     detail: bool,
     output: FigureOutput,

@@ -33,13 +33,17 @@ def command(out: str, seed: int, output: Output) -> None:
     from gainful.tasks.report import report
 
     directory = Path(out)
-    _refuse_others_files(directory)
+    results = directory / "results.jsonl"
+    # A new or empty folder, or an earlier demo; nothing else is overwritten.
+    is_earlier = results.is_file() and results.read_bytes().startswith(b'{"gainful":')
+    if directory.is_dir() and any(directory.iterdir()) and not is_earlier:
+        raise UsageError(f"{directory}: folder contains other files", "--out names another folder")
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
     (directory / "queries.csv").write_text(_queries_table(qrels), encoding="utf-8", newline="\n")
     named = {path.name.split(".")[0]: str(path) for path in runs}
     evaluations = evaluate_runs(str(qrels), named, MEASURES)
-    Report(evaluations, by_query=True).save(directory / "results.jsonl")
+    Report(evaluations, by_query=True).save(results)
     page = directory / "report.html"
     report(str(qrels), named, MEASURES, baseline="bm25", queries=str(directory / "queries.csv")).save(page)
     output.show(Report(evaluations), notices(evaluations.values()))
@@ -52,7 +56,9 @@ def command(out: str, seed: int, output: Output) -> None:
     )
     click.echo("\n".join(["", *hanging(f"Wrote to {directory}/: {written}. Try:", prose_width(sys.stdout)), ""]))
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
-    click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25\n")
+    called = [sys.argv[0]] if Path(sys.argv[0]).name == "gainful" else [sys.executable, "-m", "gainful"]
+    program = "gainful" if shutil.which("gainful") else shlex.join(called)
+    click.echo(f"    {program} eval {files} -m nDCG@10 -m AP --baseline bm25\n")
     click.echo("\n".join(hanging(f"Interactive report: {page}", prose_width(sys.stdout))))
 
 
@@ -68,19 +74,3 @@ def _queries_table(qrels: Path) -> str:
         way = list(_WAYS)[i % len(_WAYS)]
         rows.append(f"{identifier},{way} {_THINGS[i % len(_THINGS)]},{_WAYS[way]},{1000 // (i + 1)}".replace(", ", ","))
     return "\n".join([*rows, ""])
-
-
-def _refuse_others_files(directory: Path) -> None:
-    """Allow a new or empty folder, or an earlier demo; refuse to write over anything else."""
-    if not directory.is_dir() or not any(directory.iterdir()):
-        return
-    results = directory / "results.jsonl"
-    if not (results.is_file() and results.read_bytes().startswith(b'{"gainful":')):
-        raise UsageError(f"{directory}: folder contains other files", "--out names another folder")
-
-
-def _program() -> str:
-    if shutil.which("gainful"):
-        return "gainful"
-    called = sys.argv[0]
-    return shlex.quote(called) if Path(called).name == "gainful" else f"{shlex.quote(sys.executable)} -m gainful"

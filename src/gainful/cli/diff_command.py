@@ -49,14 +49,8 @@ def command(
 
     with output.waiting("reading runs"):
         (first, before), *others = reading.inputs.runs(named_runs((old, *new), reading.names)).items()
-        found = diff_runs(
-            {first: before},
-            dict(others),
-            queries=of_queries.read(reading.inputs.columns["run"], None, of_queries.by),
-            by=of_queries.by,
-            policy=reading.policy,
-            threads=reading.threads,
-            **given(DiffOptions, params),
-        )
+        queries = of_queries.read(reading.inputs.columns["run"], None, of_queries.by)
+        asked = {**given(DiffOptions, params), "queries": queries, "by": of_queries.by, "policy": reading.policy}
+        found = diff_runs({first: before}, dict(others), threads=reading.threads, **asked)
     output.show(found.page(shown.places, shown.most), found.notices, detail=shown.detail)
     return 1 if found.is_above else 0

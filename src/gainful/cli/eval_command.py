@@ -45,7 +45,6 @@ class _EvalOutput(Output):
 
     @property
     def spark_folder(self) -> str | None:
-        """The folder that Spark writes."""
         return self.path if self.path is not None and self.path.endswith(".parquet") else None
 
 
@@ -58,16 +57,8 @@ class _Shown(Places):
 @help_groups.command("eval")
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True)
-@takes(
-    wanted=measures_of(DEFAULT_MEASURES),
-    output=_EvalOutput,
-    shown=_Shown,
-    floor=Floors,
-    beside=Beside,
-    of_queries=GroupedQueries,
-    spark=_SparkOptions,
-    reading=CollectionOptions,
-)
+@takes(wanted=measures_of(DEFAULT_MEASURES), output=_EvalOutput, shown=_Shown, floor=Floors, beside=Beside)
+@takes(of_queries=GroupedQueries, spark=_SparkOptions, reading=CollectionOptions)
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -117,13 +108,9 @@ def command(
             # Loaded late, like everything that needs NumPy: the core is already reading.
             from gainful.evaluation.evaluate import evaluate_runs
 
+            judged, threads = collection.judged, collection.threads
             evaluations = evaluate_runs(
-                collection.judged,
-                collection.runs,
-                measures,
-                queries=queries,
-                beside=beside,
-                threads=collection.threads,
+                judged, collection.runs, measures, queries=queries, beside=beside, threads=threads
             )
     from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices

@@ -88,7 +88,14 @@ def command(measures: tuple[str, ...], lists: _Lists, shown: _Shown, output: Fig
     inputs, policy = reading.inputs, reading.policy
     _refuse_files(measures, inputs)
     _refuse_grades(measures, lists.grades)
-    wanted = _translated(measures, shown.rel)
+    from gainful.measures.catalog import translation_of
+
+    wanted: dict[Measure, tuple[Translation, ...]] = {}  # with the names of other tools that were typed for it
+    for text in measures:
+        translation = translation_of(text)
+        for measure in measures_from((text,), shown.rel):
+            known = wanted.setdefault(measure, ())
+            wanted[measure] = known if translation is None or translation in known else (*known, translation)
     from gainful.evaluation.explained_page import explanation_page, running_plots
     from gainful.evaluation.explanation import Board, explain
 
@@ -100,10 +107,8 @@ def command(measures: tuple[str, ...], lists: _Lists, shown: _Shown, output: Fig
 
         inputs = inputs._replace(qrels=inputs.qrels._replace(grades=read_grades(lists.grades)))
         judgments = None if lists.qrels is None else inputs.read_qrels(lists.qrels, scale=reading.scale)
-        runs = {
-            name: Run.of(file, policy=policy)
-            for name, file in inputs.runs(named_runs(lists.runs, reading.names)).items()
-        }
+        files = inputs.runs(named_runs(lists.runs, reading.names))
+        runs = {name: Run.of(file, policy=policy) for name, file in files.items()}
         queries = dict.fromkeys(lists.queries or (None,))
         asked = [(measure, query) for measure in wanted for query in queries]
         explained = [explain(measure, judgments, runs or None, query, policy) for measure, query in asked]
@@ -146,16 +151,3 @@ def _refuse_grades(measures: tuple[str, ...], first: str | None = None) -> None:
             f"expected a measure, found '{grades[0]}'",
             f"gainful explain {named} --grades {','.join(text.strip(',') for text in (first, *grades) if text)}",
         )
-
-
-def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[Translation, ...]]:
-    """Parse the measures, each with the names of other tools that were typed for it."""
-    from gainful.measures.catalog import translation_of
-
-    wanted: dict[Measure, tuple[Translation, ...]] = {}
-    for text in texts:
-        translation = translation_of(text)
-        for measure in measures_from((text,), rel):
-            known = wanted.setdefault(measure, ())
-            wanted[measure] = known if translation is None or translation in known else (*known, translation)
-    return wanted

@@ -85,18 +85,11 @@ def init(
         from gainful.tasks.gate.baseline import INIT, RefusalError, freeze_gate  # loaded while the core reads
 
         measures = wanted.parsed()
-        rule = Rule.of(
-            asked.margin,
-            floors_from(asked.floors, wanted.measures),
-            asked.must_hold or (),
-            by=of_queries.by,
-            **given(Rule, params),
-        )
+        floors, must_hold = floors_from(asked.floors, wanted.measures), asked.must_hold or ()
+        rule = Rule.of(asked.margin, floors, must_hold, by=of_queries.by, **given(Rule, params))
         try:
-            threads = collection.threads
-            frozen = freeze_gate(
-                collection.judged, collection.runs, measures, rule=rule, queries=queries, threads=threads
-            )
+            judged, threads = collection.judged, collection.threads
+            frozen = freeze_gate(judged, collection.runs, measures, rule=rule, queries=queries, threads=threads)
         except RefusalError as refusal:
             # The hint repeats the typed command with the options that would allow it.
             typed = without_options(click.get_current_context().obj, (refusal.allowed_by or "").split()[::2])
@@ -127,7 +120,6 @@ class _Reading(Work):
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(self, gate: Gate, qrels: str, runs: tuple[str, ...], scale: float | None) -> Collection:
-        """Start reading judgments and runs under the conventions of a gate."""
         _refuse_exclusion(self.inputs)
         files, policy = named_runs(runs), gate.conventions
         return Collection(qrels, files, policy, self.inputs, scale=scale, threads=self.threads)

@@ -56,16 +56,8 @@ class GroupedCommand(click.Command):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        self.params.append(
-            click.Option(
-                ["--help-all"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_print_all,
-                help="Show all options in full.",
-            )
-        )
+        how: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": _print_all}
+        self.params.append(click.Option(["--help-all"], help="Show all options in full.", **how))
 
     def make_parser(self, ctx: click.Context) -> Any:
         """Return the parser, which finds ``-m`` at once: click would first compare it with all long options."""

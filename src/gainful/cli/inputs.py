@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.queries import Queries
     from gainful.data.sessions import Sessions, SessionTopics
+    from gainful.measures.base import Measure
+    from gainful.tasks.sessions import SessionStudy
 
 
 def read_grades(text: str | None) -> Mapping[str, float]:
@@ -129,7 +131,6 @@ class CollectionOptions(Work, PolicyOptions):
     inputs: Inputs = group(flags_of(InputOptions), InputOptions.taken_from)
 
     def started(self, qrels: str, files: Mapping[str, str], *, ahead: bool = True, hashed: bool = False) -> Collection:
-        """Start reading the judgments and the named runs."""
         return Collection(
             qrels, files, self.policy, self.inputs, scale=self.scale, threads=self.threads, ahead=ahead, hashed=hashed
         )
@@ -194,6 +195,13 @@ class SessionInputs(NamedTuple):
     sessions: Mapping[str, Iterator[Sessions]]
     topics: SessionTopics | None
     columns: Mapping[str, str]
+    how: Mapping[str, Any]  # judged_by, topics and threads
+
+    def study(self, measures: Sequence[Measure], **asked: Any) -> SessionStudy:
+        """Score the sessions of each system that they name."""
+        from gainful.tasks.sessions import study_sessions
+
+        return study_sessions(self.judged, self.sessions, measures, by_system=True, **self.how, **asked)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -258,4 +266,5 @@ class SessionOptions:
             )
 
         sessions = {name: parts(path) for name, path in files.items()}
-        return SessionInputs(Judged(judgments, policy), sessions, topics, of_sessions)
+        how = {"judged_by": self.judged_by, "topics": topics, "threads": threads}
+        return SessionInputs(Judged(judgments, policy), sessions, topics, of_sessions, how)

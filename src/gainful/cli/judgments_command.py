@@ -42,12 +42,8 @@ _OF_MERGE = {"a", "merge", "path", "format", "quiet", "qrels_format", "columns",
 @click.argument("a", type=INPUT)
 @click.argument("b", type=INPUT, required=False)
 @click.argument("more_runs", metavar="[RUNS]...", type=INPUT, nargs=-1)
-@takes(
-    scored=_Runs,
-    wanted=measures_of(("nDCG@10",), rel_help="Lowest relevant grade.  [default: any above 0]"),
-    output=Output,
-    shown=_Shown,
-)
+@takes(scored=_Runs, wanted=measures_of(("nDCG@10",), rel_help="Lowest relevant grade.  [default: any above 0]"))
+@takes(output=Output, shown=_Shown)
 @flags_of(JudgeOptions)
 @flags_of(CalibrationOptions)
 @takes(reading=CollectionOptions)
@@ -101,6 +97,7 @@ def command(
             out.write(merge_judgments(judged, answers))
         return
     asked, of_calibration = given(JudgeOptions, params), given(CalibrationOptions, params)
+    shared: dict[str, Any] = {"policy": reading.policy, "scale": reading.scale}
     for name in asked if scored.calibrate else of_calibration:
         raise UsageError(f"--{name} {'cannot be used with' if scored.calibrate else 'requires'} --calibrate")
     if scored.calibrate:
@@ -110,22 +107,15 @@ def command(
         [model] = named_systems([b]).values()
         repeated = tuple(inputs.read_qrels(each) for each in ([model] if isinstance(model, str) else model))
         runs, measures = inputs.runs(files), wanted.parsed()
-        shared = {"policy": reading.policy, "scale": reading.scale, "threads": reading.threads, **of_calibration}
-        calibrated = calibrate_judgments(inputs.read_qrels(a), repeated, runs, measures, **shared)
+        of_calibration |= {**shared, "threads": reading.threads}
+        calibrated = calibrate_judgments(inputs.read_qrels(a), repeated, runs, measures, **of_calibration)
         output.show(calibrated.page(), calibrated.notices)
         return
     if b is None and not files and not wanted.measures:
-        found = describe_judgments(inputs.read_qrels(a), rel=rel, policy=reading.policy, scale=reading.scale)
+        found = describe_judgments(inputs.read_qrels(a), rel=rel, **shared)
         output.show(found.page(shown.by_query))
         return
-    compared = compare_judgments(
-        inputs.read_qrels(a),
-        None if b is None else inputs.read_qrels(b),
-        runs=inputs.runs(files),
-        measures=wanted.parsed() if files or wanted.measures else None,
-        rel=rel,
-        policy=reading.policy,
-        scale=reading.scale,
-        **asked,
-    )
+    both = inputs.read_qrels(a), None if b is None else inputs.read_qrels(b)
+    asked |= {"measures": wanted.parsed() if files or wanted.measures else None, "rel": rel, **shared}
+    compared = compare_judgments(*both, runs=inputs.runs(files), **asked)
     output.show(compared.page(shown.by_query), compared.notices)

@@ -77,10 +77,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(
-            _OTHER_PACKAGES.get(cmd_name, f"gainful.cli.{cmd_name.replace('-', '_')}_command")
-        )
-        command: click.Command = module.command
+        module = _OTHER_PACKAGES.get(cmd_name, f"gainful.cli.{cmd_name.replace('-', '_')}_command")
+        command: click.Command = importlib.import_module(module).command
         for each in (command, *getattr(command, "commands", {}).values()):
             if _MAX_MEMORY not in each.params and any(isinstance(param.type, click.Path) for param in each.params):
                 each.params.append(_MAX_MEMORY)
@@ -168,7 +166,8 @@ def _print_error(error: BaseException) -> int:
         error.show()
         return 2
     if isinstance(error, OSError):
-        _forget_output()
+        with contextlib.suppress(OSError, ValueError):  # keeps Python from retrying the failed write at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             where = error.filename or "standard output"
             done = "read" if os.path.isdir(where) else "written"  # only folders are listed outside of the readers
@@ -193,9 +192,3 @@ def _print_error(error: BaseException) -> int:
         "hint: this is a bug in gainful; set GAINFUL_TRACEBACK=1 to see the traceback\n"
     )
     return 70
-
-
-def _forget_output() -> None:
-    """Keep Python from retrying the failed write at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

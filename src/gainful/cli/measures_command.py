@@ -15,7 +15,7 @@ from gainful.cli.options import Output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.notation import nearest
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Page, Table, head
 from gainful.render.text_formats import hanging, prose_width, write_counted
 
 if TYPE_CHECKING:
@@ -43,7 +43,13 @@ def command(text: str, output: Output) -> None:
         raise UsageError(f"no measure matches '{text}'", close or "`gainful measures` lists all")
     short = "" if text else "Short names: " + ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
     if output.chosen_format not in ("table", "jsonl"):
-        output.show(_page(found, short))
+        columns = (
+            *head("measure ← 1.name | family ← 0"),
+            Column("description", get=lambda each: _claim(each[1])),
+            Column("syntax", get=lambda each: _parameters(each[1])),
+            *head("better ← 1.better | aggregate ← 1.aggregate"),
+        )
+        output.show(Page("measures", (Table.of(columns, found),), (short,) if short else ()))
         return
     with output.opened() as out:
         if output.chosen_format == "table":
@@ -63,18 +69,6 @@ def _write_list(found: _Found, short: str, out: TextIO) -> None:
             lines.append(f"  {'':<{width}}  {_parameters(measure)}")
     lines += ["", short] if short else []
     out.writelines(f"{piece}\n" for line in lines for piece in hanging(line, prose_width(out)))
-
-
-def _page(found: _Found, short: str) -> Page:
-    columns = (
-        Column("measure", get=lambda each: each[1].name),
-        Column("family", get=lambda each: each[0]),
-        Column("description", get=lambda each: _claim(each[1])),
-        Column("syntax", get=lambda each: _parameters(each[1])),
-        Column("better", get=lambda each: each[1].better),
-        Column("aggregate", get=lambda each: each[1].aggregate),
-    )
-    return Page("measures", (Table.of(columns, found),), (short,) if short else ())
 
 
 def _claim(measure: type[Measure]) -> str:

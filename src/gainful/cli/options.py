@@ -205,7 +205,6 @@ class Output(Quiet):
 
     @property
     def table_label(self) -> str | None:
-        """The label of a LaTeX table."""
         return next((each for each in self.label if "=" not in each), None)
 
     def page_of(self, content: HasPage) -> Page:

@@ -64,7 +64,6 @@ class ScoreOptions(CollectionOptions, ScoreFiles):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All files to read."""
         return (*self.qrels_and_runs, *self.score_files)
 
     def found(
@@ -171,6 +170,5 @@ class SessionReading(SessionOptions, _AreSessions):
         return asked
 
     def inputs(self, reading: CollectionOptions, qrels: str, files: Sequence[str]) -> SessionInputs:
-        """Read judgments and sessions by system."""
         threads = reading.threads or default_threads()
         return self.read(qrels, named_runs(files, reading.names), reading.policy, reading.scale, threads)

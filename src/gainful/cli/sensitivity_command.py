@@ -60,8 +60,7 @@ def command(
     else:
         refuse(("discount", "scenario", "scenarios"), "cannot be used with --sessions")
         wanted, of_sessions = given(SessionSensitivityOptions, params), sessions.inputs(reading, qrels, runs)
-        wanted |= {"topics": of_sessions.topics, "judged_by": sessions.judged_by, "threads": reading.threads}
-        wanted["measure"] = "nsDCG" if of.measure == "nDCG" else of.measure
+        wanted |= {**of_sessions.how, "measure": "nsDCG" if of.measure == "nDCG" else of.measure}
         ask = partial(gainful.assess_session_sensitivity, of_sessions.judged, of_sessions.sessions)
     with output.waiting("reading runs" if sessions is None else "scoring sessions", in_bytes=sessions is None):
         found = ask(**wanted)

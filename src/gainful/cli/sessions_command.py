@@ -90,21 +90,8 @@ def command(
         from gainful.io.records import read_ratings
 
         ratings = read_ratings(shown.ratings, str(rating), inputs.columns.get("session"))
-    from gainful.tasks.sessions import study_sessions
-
     with output.waiting("scoring sessions", in_bytes=False):
-        study = study_sessions(
-            inputs.judged,
-            inputs.sessions,
-            chosen,
-            curves=curves,
-            ratings=ratings,
-            topics=inputs.topics,
-            judged_by=reading.judged_by,
-            by_system=True,
-            threads=threads,
-            **asked,
-        )
+        study = inputs.study(chosen, curves=curves, ratings=ratings, **asked)
     names = list(study.evaluations)
     for name in reading.names:
         if name not in [*names, *study.left_out]:

@@ -46,14 +46,9 @@ def command(
 
     numbers = {"mine": reported.mine, "theirs": reported.theirs}
     with output.waiting("trying conventions", in_bytes=False):
-        findings = find_conventions(
-            reading.inputs.read_qrels(qrels, scale=reading.scale, threads=reading.threads),
-            reading.inputs.single_run(run),
-            {name: text for name, text in numbers.items() if text is not None},
-            reported.measure,
-            policy=reading.policy,
-            threads=reading.threads,
-            **given(ConventionOptions, params),
-        )
+        judgments = reading.inputs.read_qrels(qrels, scale=reading.scale, threads=reading.threads)
+        figures = {name: text for name, text in numbers.items() if text is not None}
+        asked = {**given(ConventionOptions, params), "policy": reading.policy, "threads": reading.threads}
+        findings = find_conventions(judgments, reading.inputs.single_run(run), figures, reported.measure, **asked)
     output.show(findings)
     return 0 if findings.reproduced else 1

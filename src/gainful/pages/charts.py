@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -402,12 +402,25 @@ class Scale(NamedTuple):
     def of(cls, axis: Axis, values: Iterable[float], margin: float = 0.0, most: int = 6) -> Scale:
         """Fit an axis to values; missing ends are the ends of the data, plus a margin."""
         usable = [value for value in values if math.isfinite(value) and (value > 0 or not axis.is_log)]
-        ends = _ends(axis, usable, margin)
-        if axis.ticks:
-            ticks = tuple(tick for tick in axis.ticks if ends[0] <= tick[0] <= ends[1])
+        empty = (1.0, 10.0) if axis.is_log else (0.0, 1.0)
+        low, high = (min(usable), max(usable)) if usable else empty
+        if axis.is_log:
+            beyond = (high / low) ** margin
+            low, high = low / beyond, high * beyond
         else:
-            ticks = (log_ticks if axis.is_log else nice_ticks)(*ends, most, axis.is_whole)
-        return cls(*ends, axis.is_log, ticks)
+            # Do not extend the axis of nonnegative values below 0.
+            beyond = margin * (high - low)
+            low, high = (0.0 if 0 <= low <= 2 * beyond else low - beyond), high + beyond
+        low, high = (low if axis.low is None else axis.low), (high if axis.high is None else axis.high)
+        if axis.is_log and low <= 0:
+            low = min(empty[0], high / 10)
+        if high <= low:
+            low, high = (low / 2, low * 2) if axis.is_log else (low - 0.5 * (axis.low is None), low + 0.5)
+        if axis.ticks:
+            ticks = tuple(tick for tick in axis.ticks if low <= tick[0] <= high)
+        else:
+            ticks = (log_ticks if axis.is_log else nice_ticks)(low, high, most, axis.is_whole)
+        return cls(low, high, axis.is_log, ticks)
 
     def place(self, value: float) -> float:
         """Return the position of a value: 0 at the lower end, 1 at the upper end; NaN if it has no logarithm.
@@ -432,24 +445,6 @@ def scales_of(plot: Plot, most_x: int = 6, most_y: int = 6) -> tuple[Scale, Scal
     return Scale.of(plot.x, x, 0.04 if is_free else 0.0, most_x), Scale.of(plot.y, y, 0.05, most_y)
 
 
-def _ends(axis: Axis, values: list[float], margin: float) -> tuple[float, float]:
-    empty = (1.0, 10.0) if axis.is_log else (0.0, 1.0)
-    low, high = (min(values), max(values)) if values else empty
-    if axis.is_log:
-        beyond = (high / low) ** margin
-        low, high = low / beyond, high * beyond
-    else:
-        # Do not extend the axis of nonnegative values below 0.
-        beyond = margin * (high - low)
-        low, high = (0.0 if 0 <= low <= 2 * beyond else low - beyond), high + beyond
-    low, high = (low if axis.low is None else axis.low), (high if axis.high is None else axis.high)
-    if axis.is_log and low <= 0:
-        low = min(empty[0], high / 10)
-    if high > low:
-        return low, high
-    return (low / 2, low * 2) if axis.is_log else (low - 0.5 * (axis.low is None), low + 0.5)
-
-
 def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -> Ticks:
     """Return at most ``most`` evenly spaced round numbers between two; axes from 1, such as ranks, start at 1.
 
@@ -463,19 +458,18 @@ def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -
     exponent = math.floor(math.log10((high - low) / most)) if high - low > 0 else 0
     if is_whole:
         exponent = max(0, exponent)
-    for power in range(exponent, exponent + 3):
-        for digit in _STEPS:
-            step = digit * 10.0**power
-            first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
-            if last - first < most:
-                places = max(0, -power)
-                ticks = [(1.0, "1")] if low == 1 and step > 2 else []
-                for i in range(first, last + 1):
-                    number = round(i * step, places) + 0.0
-                    is_long = abs(number) >= 1e7 or places > 7
-                    short = f"{number:.{places}f}" if places else number_text(number)
-                    ticks.append((number, f"{number:g}" if is_long else short))
-                return tuple(ticks)
+    for power, digit in product(range(exponent, exponent + 3), _STEPS):
+        step = digit * 10.0**power
+        first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
+        if last - first < most:
+            places = max(0, -power)
+            ticks = [(1.0, "1")] if low == 1 and step > 2 else []
+            for i in range(first, last + 1):
+                number = round(i * step, places) + 0.0
+                is_long = abs(number) >= 1e7 or places > 7
+                short = f"{number:.{places}f}" if places else number_text(number)
+                ticks.append((number, f"{number:g}" if is_long else short))
+            return tuple(ticks)
     return ()
 
 

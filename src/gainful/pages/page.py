@@ -90,8 +90,7 @@ class Table:
     @property
     def labels(self) -> int:
         """The number of leading columns that identify the row: all texts before the first value; one if all are."""
-        texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1)
-        return max(1, texts)
+        return max(1, next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1))
 
 
 _KINDS: dict[str, Kind] = {"#": "count", ".": "number", "=": "exact", "+": "number", "%": "share", "±": "difference"}
@@ -118,6 +117,12 @@ def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = 
         get = partial(_at, path.split(".")) if path else None
         columns.append(Column(name, *how, get=get, signed=kind == "+"))
     return tuple(columns)
+
+
+def values_of(record: object, names: str) -> dict[str, Any]:
+    """Return values of a record by name, for headers; names and paths are written as in :func:`head`."""
+    table = Table.of(head(names), [record])
+    return {column.name: value for column, value in zip(table.columns, table.rows[0], strict=True)}
 
 
 def _at(path: Sequence[str], record: Any) -> Any:
@@ -244,9 +249,8 @@ class Page:
                 found = [of(each) for each in value]
                 return value._make(found) if hasattr(value, "_make") else type(value)(found)
             if is_dataclass(value) and not isinstance(value, type):
-                return replace(
-                    value, **{each.name: of(getattr(value, each.name)) for each in fields(value) if each.init}
-                )
+                inside = {each.name: of(getattr(value, each.name)) for each in fields(value) if each.init}
+                return replace(value, **inside)
             return value
 
         return replace(self, parts=of(self.parts), notes=of(self.notes))
@@ -280,7 +284,6 @@ class Page:
 
     @property
     def tables_for_machines(self) -> Iterator[Table]:
-        """The tables that are not for people only."""
         return (table for table in self.tables if not table.for_people)
 
     @property
@@ -321,9 +324,7 @@ def whole_note(note: str) -> str:
 class HasPage(Protocol):
     """An object with a page."""
 
-    def page(self) -> Page:
-        """Return the page that formats draw."""
-        ...
+    def page(self) -> Page: ...
 
 
 class RowsOnDemand(Sequence[Row]):

@@ -126,7 +126,6 @@ class Paragraph(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Paragraph:
-        """Split a text into printable lines."""
         lines = [plain(line.rstrip()) for line in text.strip("\n").split("\n")]
         return cls(lines, all(line.startswith("    ") or not line for line in lines) and any(lines))
 

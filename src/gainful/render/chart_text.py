@@ -11,20 +11,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from gainful.pages.charts import (
-    LONGEST_NAME,
-    Chart,
-    Intervals,
-    Line,
-    Plot,
-    Points,
-    Scale,
-    hue_of,
-    name_of,
-    scales_of,
-    shortened,
-    system_numbers,
-)
+from gainful.pages import charts
 from gainful.render.cells import plain
 
 #: Limits in characters: plot width and height; rows of other charts, lines, names; the rest of a row with long names.
@@ -32,11 +19,11 @@ WIDTH, HEIGHT = 72, 16
 _WIDTH, _WIDEST, _LONGEST_NAME, _NARROWEST = 56, 100, 40, 16
 
 
-def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
+def _interval_lines(chart: charts.Intervals, width: int) -> Iterator[str]:
     """Yield one line per row, ``|--o--|`` or arrows for ends out of sight, with the axis below."""
     yield from _wrapped(chart.title, width)
     # Names take at most a third of the line.
-    names = _short_names((row.name for row in chart.rows), min(LONGEST_NAME, width * 3 // 10))
+    names = _short_names((row.name for row in chart.rows), min(charts.LONGEST_NAME, width * 3 // 10))
     margin = max(map(len, names), default=0)
     beside = max(len(plain(text)) for text in (chart.side, *(row.text for row in chart.rows)))
     room = max(_NARROWEST, min(_WIDTH, width - margin - 3 - beside))
@@ -68,9 +55,9 @@ def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
     yield from _wrapped(chart.caption, width)
 
 
-def _short_names(names: Iterable[str], length: int = LONGEST_NAME) -> list[str]:
+def _short_names(names: Iterable[str], length: int = charts.LONGEST_NAME) -> list[str]:
     shown = [plain(name) for name in names]
-    return [shortened(name, length, among=shown) for name in shown]
+    return [charts.shortened(name, length, among=shown) for name in shown]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -83,19 +70,19 @@ _LETTERS = ascii_uppercase + ascii_lowercase
 _POINTS = "o^v#x+%@"
 
 
-def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None, width: int = _WIDEST) -> list[str]:
+def chart_lines(chart: charts.Chart, numbers: Mapping[str, int] | None = None, width: int = _WIDEST) -> list[str]:
     """Return a plot or intervals as text lines (none for other charts); ``numbers`` are those of the page's systems."""
-    if isinstance(chart, Plot):
-        lines = _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers, width)
-    elif isinstance(chart, Intervals):
+    if isinstance(chart, charts.Plot):
+        lines = _plot_lines(chart, charts.system_numbers([chart]) if numbers is None else numbers, width)
+    elif isinstance(chart, charts.Intervals):
         lines = _interval_lines(chart, width)
     else:
         return []
     return [line.rstrip() for line in lines]
 
 
-def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
-    x, y = scales_of(plot, most_x=8, most_y=6)
+def _plot_lines(plot: charts.Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
+    x, y = charts.scales_of(plot, most_x=8, most_y=6)
     width = min(WIDTH - 16 if plot.is_square else WIDTH, room - 2 - max((len(text) for _, text in y.ticks), default=0))
     height = width // 2 if plot.is_square else HEIGHT
     # The signs by column and row, from the lower left: rules are below everything else; points hide lines.
@@ -141,16 +128,16 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[s
     yield from _wrapped(plot.caption, room)
 
 
-def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
-    number = numbers.get(hue_of(what), 0)
+def _sign(what: charts.Line | charts.Points, numbers: Mapping[str, int]) -> str:
+    number = numbers.get(charts.hue_of(what), 0)
     if what.role == "guide":
         return _GUIDE
-    if isinstance(what, Points):
+    if isinstance(what, charts.Points):
         return _POINTS[number % len(_POINTS)]
     return _IDEAL if what.role == "ideal" else _LETTERS[number % len(_LETTERS)]
 
 
-def _cell(scale: Scale, value: float | None, cells: int) -> int | None:
+def _cell(scale: charts.Scale, value: float | None, cells: int) -> int | None:
     """Return the index of a value's cell; None if it is out of sight."""
     place = math.nan if value is None else scale.place(value)
     if math.isnan(place) or not -1e-9 <= place <= 1 + 1e-9:
@@ -176,12 +163,12 @@ def _traced(places: Sequence[tuple[float, float]], width: int) -> Iterator[tuple
             before = column, row
 
 
-def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
+def _key(plot: charts.Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     """Yield the legend, with as many entries per line as fit."""
-    names = _short_names(map(name_of, plot.keyed), _LONGEST_NAME)
+    names = _short_names(map(charts.name_of, plot.keyed), _LONGEST_NAME)
     entries = [(_sign(what, numbers), name) for what, name in zip(plot.keyed, names, strict=True)]
     rules = [
-        (":" if rule.y is None else "-", shortened(plain(rule.label), _LONGEST_NAME))
+        (":" if rule.y is None else "-", charts.shortened(plain(rule.label), _LONGEST_NAME))
         for rule in plot.rules
         if rule.label
     ]

@@ -10,21 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
-from gainful.pages.charts import (
-    LONGEST_NAME,
-    Boxes,
-    CriticalDiagram,
-    HeatMap,
-    Intervals,
-    Line,
-    Plot,
-    Rule,
-    Scale,
-    name_of,
-    nice_ticks,
-    scales_of,
-    shortened,
-)
+from gainful.pages import charts
 from gainful.render import figure_style as style
 from gainful.render.figure_style import Drawing, fitted, settle, short_names, shown, width_of
 
@@ -42,10 +28,10 @@ _LONGEST_LABEL = 18
 
 
 #: A line, its name, and the heights of its end and of its name next to the chart (0 to 1 of the chart's height).
-EndLabel: TypeAlias = tuple[Line, str, float, float]
+EndLabel: TypeAlias = tuple[charts.Line, str, float, float]
 
 
-class PlotDrawing(Drawing[Plot]):
+class PlotDrawing(Drawing[charts.Plot]):
     """Bands, lines, points and rules over two named axes, at any width."""
 
     def height(self, panel: float, width: float) -> float:
@@ -54,7 +40,7 @@ class PlotDrawing(Drawing[Plot]):
     def draw(self) -> None:
         from matplotlib.transforms import ScaledTranslation
 
-        self.x, self.y = scales_of(self.chart)
+        self.x, self.y = charts.scales_of(self.chart)
         self.axis_names = self.chart.x.label, self.chart.y.label
         settle(self.axes, "x", self.x)
         settle(self.axes, "y", self.y)
@@ -82,7 +68,7 @@ class PlotDrawing(Drawing[Plot]):
                 if text:
                     self.axes.plot(x, y, clip_on=clip, gid=f"label {shown(text)}", **look.points(size, is_named=True))
 
-    def _draw_line(self, line: Line, pale: float, where: dict[str, Any]) -> None:
+    def _draw_line(self, line: charts.Line, pale: float, where: dict[str, Any]) -> None:
         look, band = self.looks(line), line.band
         how: dict[str, Any] = {"clip_on": not self._holds(line.x, line.y), **where}
         if band is not None and len(band.x) == 1:  # no area: a bar
@@ -124,7 +110,7 @@ class PlotDrawing(Drawing[Plot]):
         beside = spread(ends, style.height_of(style.LABEL) / height, 0.0, 1.0)
         if beside is None or any(abs(a - b) * height > _FURTHEST for a, b in zip(ends, beside, strict=True)):
             return None
-        return list(zip(named, short_names(map(name_of, named)), ends, beside, strict=True))
+        return list(zip(named, short_names(map(charts.name_of, named)), ends, beside, strict=True))
 
     def name_lines(self, labels: Sequence[EndLabel]) -> None:
         """Write the names of lines next to the chart, each with a sample of its line."""
@@ -184,7 +170,7 @@ class PlotDrawing(Drawing[Plot]):
                     axes.annotate(text, **places[0], **how)
 
 
-def _along_rule(rule: Rule) -> Iterator[dict[str, Any]]:
+def _along_rule(rule: charts.Rule) -> Iterator[dict[str, Any]]:
     """Yield positions for a rule's label, best first: along it on both sides; for vertical rules also horizontal."""
     parts = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4, *(i / 20 for i in range(19, 0, -1)))
     for turned, side, part in product((90.0, 0.0), (1, -1), parts):
@@ -238,7 +224,7 @@ def spread(wanted: Sequence[float], size: float, low: float, high: float) -> lis
 _EACH, _ABOVE = 0.165, 0.03
 
 
-class IntervalDrawing(Drawing[Intervals]):
+class IntervalDrawing(Drawing[charts.Intervals]):
     """A point and a line for every name, below each other, with a text beside each."""
 
     def height(self, panel: float, width: float) -> float:
@@ -277,7 +263,7 @@ class IntervalDrawing(Drawing[Intervals]):
 _LEAST, _ASKED, _GAP, _BOX = 0.4, 0.6, 0.08, 0.5
 
 
-class BoxDrawing(Drawing[Boxes]):
+class BoxDrawing(Drawing[charts.Boxes]):
     """Groups as boxes over a vertical axis, with names and sizes below."""
 
     def draw(self) -> None:
@@ -313,7 +299,7 @@ class BoxDrawing(Drawing[Boxes]):
         """Write names below in up to two lines, with all sizes aligned."""
         super().fit(width, height)
         groups, room = self.chart.groups, width / max(1, len(self.chart.groups)) - _GAP
-        for length in range(LONGEST_NAME, 2, -1):
+        for length in range(charts.LONGEST_NAME, 2, -1):
             names = [
                 style.wrapped(name, style.TICK, room) for name in short_names((group.name for group in groups), length)
             ]
@@ -332,7 +318,7 @@ class BoxDrawing(Drawing[Boxes]):
 _BAR, _NAME, _YARDSTICK = 0.09, 0.15, 0.3
 
 
-class CriticalDrawing(Drawing[CriticalDiagram]):
+class CriticalDrawing(Drawing[charts.CriticalDiagram]):
     """Names at their values, with bars over groups that do not differ significantly."""
 
     def height(self, panel: float, width: float) -> float:
@@ -352,7 +338,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
                 lanes.append(free := [])
             free.append(bar)
         self._names_begin = _BAR * (len(lanes) + 0.5)
-        scale = Scale.of(chart.axis, chart.values, 0.04, 6)
+        scale = charts.Scale.of(chart.axis, chart.values, 0.04, 6)
         settle(axes, "x", scale)
         axes.set(ylim=(self.height(0.0, 0.0), 0), yticks=[])
         axes.xaxis.tick_top()
@@ -400,7 +386,7 @@ _DARKEST, _DARKEST_BELOW_TEXT, _STEPS = 0.92, 0.5, 64
 _DARK = "#0A0A0A"
 
 
-class HeatMapDrawing(Drawing[HeatMap]):
+class HeatMapDrawing(Drawing[charts.HeatMap]):
     """Coloured cells with texts, outlines, and a colour bar."""
 
     def height(self, panel: float, width: float) -> float:
@@ -448,7 +434,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
             bar.outline.set_visible(False)
             # Avoids hairlines between the steps in some viewers.
             bar.solids.set(edgecolor="face", linewidth=0.3, rasterized=False)  # type: ignore[union-attr]
-            ticks = nice_ticks(*ends, 5)
+            ticks = charts.nice_ticks(*ends, 5)
             bar.set_ticks([value for value, _ in ticks], labels=[shown(text) for _, text in ticks])
             bar.ax.tick_params(length=2, pad=2)
 
@@ -465,7 +451,7 @@ class HeatMapDrawing(Drawing[HeatMap]):
             return
         box, dpi = self.axes.bbox, self.figure.dpi
         wide, tall = box.width / dpi / len(self.chart.columns) - 0.05, box.height / dpi / len(self.chart.rows)
-        texts = [[shortened(shown(text), dots="…") for text in row] for row in self.chart.texts]
+        texts = [[charts.shortened(shown(text), dots="…") for text in row] for row in self.chart.texts]
         widest = max((width_of(text, style.TICK) for row in texts for text in row), default=0.0)
         size = max(
             _SMALLEST_TYPE, min(style.TICK, 72 * tall / 1.25, style.TICK * wide / widest if widest else style.TICK)

@@ -267,22 +267,18 @@ class Drawing(Generic[_AnyChart]):
 
     @property
     def size(self) -> tuple[float, float]:
-        """The size of the axes."""
         inside = max(0.3, self.width - self.room.left - self.room.right)
         return inside, self.height(self.width, inside)
 
     @property
     def above(self) -> float:
-        """The height of everything above the axes."""
         return block_height(TITLE, self.title, _BELOW_TITLE) + self.room.top
 
     @property
     def panel_height(self) -> float:
-        """The height of the axes and everything around them."""
         return self.above + self.size[1] + self.room.bottom + block_height(CAPTION, self.caption)
 
     def place(self, left: float, bottom: float) -> None:
-        """Move the axes to a position in the figure."""
         (width, height), (wide, tall) = self.size, self.figure.get_size_inches()
         self.axes.set_position((left / wide, bottom / tall, width / wide, height / tall))
 

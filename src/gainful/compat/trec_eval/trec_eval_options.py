@@ -166,7 +166,6 @@ class Options:
 
     @property
     def is_old(self) -> bool:
-        """Whether to behave like trec_eval 9.0.8."""
         return self.compat == "9.0.8"
 
     @property
@@ -176,7 +175,6 @@ class Options:
 
     @property
     def reads(self) -> Reads:
-        """The kind of judgments."""
         return FORMATS[self.format]
 
     @property
@@ -188,7 +186,6 @@ class Options:
         return Policy.like(dialect, depth=self.depth, missing="zero", duplicates="first", judges="max", ties=ties)
 
     def set_option(self, name: str, value: str) -> None:
-        """Apply a short option."""
         flags = {"-q": "by_query", "-c": "complete", "-n": "summary", "-J": "judged_only"}
         numbers = {"-l": ("level", 0), "-M": ("depth", 1), "-N": ("documents", 0)}
         if name in flags:

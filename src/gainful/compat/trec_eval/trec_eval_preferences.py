@@ -102,7 +102,6 @@ class Ranked:
 
     @cached_property
     def counts(self) -> Mapping[Scope, Count]:
-        """The counts of all preferences."""
         return counted(self.prefers, self.retrieved)
 
     def balanced(self, scope: Scope) -> float:
@@ -148,7 +147,6 @@ class TopicPreferences:
         self._documents, self._retrieved = documents, hits.size
 
     def total(self, scope: Scope) -> Count:
-        """The preferences of all judges combined."""
         counts = [judge.counts[scope] for judge in self._judges]
         return Count(sum(count.fulfilled for count in counts), sum(count.possible for count in counts))
 

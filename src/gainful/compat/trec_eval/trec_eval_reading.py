@@ -99,7 +99,6 @@ class Inputs(NamedTuple):
 
     @property
     def graded(self) -> GradedRun:
-        """The run joined with the judgments of the first judge."""
         return self.by_judge[0]
 
     @property

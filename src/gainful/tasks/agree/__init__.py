@@ -16,7 +16,7 @@ from gainful.kernel.parallel import current_progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, listed, nearest, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.agreement import (
@@ -114,8 +114,8 @@ class AgreementReport(ScoreReport):
         columns = head(f"{names} | expected by chance . | swaps #", for_machines=True)
         parts.append(Table(columns, records, "Coefficients"))
         header = {"measures": list(found.measures), "systems": list(found.systems), "queries": found.queries}
-        header |= {"coefficients": list(shown), "persistence": found.persistence}
-        return self.page_of("agree", parts, {**header, "draws": found.draws, "seed": found.seed})
+        header |= {"coefficients": list(shown), **values_of(found, "persistence | draws | seed")}
+        return self.page_of("agree", parts, header)
 
     def value(self, estimated: str, reference: str, coefficient: str | None = None) -> float | None:
         """Return a coefficient of two measures; only tau_AP depends on which of them is the reference."""

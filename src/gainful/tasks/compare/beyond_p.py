@@ -14,25 +14,18 @@ from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass
 from gainful.notation import count_of, number_text, plural_of, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.without_p import ConfidenceSequence, Posterior, confidence_sequence, posterior
 from gainful.tasks.compare import (
     Comparison,
     common_baseline,
+    compare_words as words,
     compared_pairs,
     interval_chart,
     paired_matrices,
     table_of_pairs,
-)
-from gainful.tasks.compare.compare_words import (
-    direction_text,
-    interval_text,
-    level_text,
-    limits_text,
-    places_for,
-    units_text,
 )
 from gainful.tasks.score_questions import BeliefOptions, SequenceOptions
 
@@ -69,15 +62,15 @@ class BeliefComparison(Comparison):
                 parts.append(
                     f"{first.measure}: in {decided:,} of {len(results):,} {of}, one system is better by more than "
                     f"{within} with probability {level} or more "
-                    f"({units_text(first.n, first.left_out, first.unit, lacking)})"
+                    f"({words.units_text(first.n, first.left_out, first.unit, lacking)})"
                     + (f"; {equivalent:,} are equivalent" if equivalent else "")
                     + (f"; {counts['inconclusive']:,} are inconclusive" if counts["inconclusive"] else "")
                     + "."
                 )
             columns = (
                 Column(
-                    f"{level_text(first.interval)} credible interval",
-                    get=lambda each: interval_text(each.interval, places) if each.probabilities else "-",
+                    f"{words.level_text(first.interval)} credible interval",
+                    get=lambda each: words.interval_text(each.interval, places) if each.probabilities else "-",
                 ),
                 *(Column(name, get=partial(chance, name)) for name in ("worse", "equivalent", "better")),
                 Column("verdict", get=lambda each: each.verdict if each.probabilities else "all differences are equal"),
@@ -100,7 +93,7 @@ class BeliefComparison(Comparison):
             parts.append(Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption))
         elif any(result.probabilities for result in primary):
             chances = [chance("better", each) if each.probabilities else "" for each in primary]
-            lines = f"{level_text(primary[0].interval)} credible intervals"
+            lines = f"{words.level_text(primary[0].interval)} credible intervals"
             parts.append(interval_chart(primary, chances, "better", rules, lines))
         everything = [result for results in self.posteriors.values() for result in results]
         role = "baseline" if common_baseline(everything) else "other"
@@ -123,8 +116,7 @@ class BeliefComparison(Comparison):
             "test": "bayes",
             "prior": "p(mean, sd) ~ 1 / sd",
             "primary": self.primary,
-            "alpha": primary[0].alpha,
-            "margin": margin,
+            **values_of(primary[0], "alpha | margin"),
             "queries_left_out": {name: results[0].left_out for name, results in self.posteriors.items()},
         }
         return Page("compare", tuple(parts), (*caveats, *self.scores.conventions), header)
@@ -166,7 +158,7 @@ def _unweighted(scores: Scores, comparison: str) -> Mapping[str, ScoreMatrix]:
 def posterior_sentence(found: Posterior) -> str:
     """Summarise a posterior: the verdict with all probabilities, the difference and its interval."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = units_text(found.n, found.left_out, found.unit, zip(found.names, found.unanswered, strict=True))
+    queries = words.units_text(found.n, found.left_out, found.unit, zip(found.names, found.unanswered, strict=True))
     if found.probabilities is None:
         if not found.difference:
             return f"{a} and {b} have the same {found.measure} on each of {queries}: there is nothing to compare."
@@ -182,8 +174,8 @@ def posterior_sentence(found: Posterior) -> str:
         "inconclusive": f"It is inconclusive whether {a} and {b} differ {more}: {a} is better with probability "
         f"{better}, equivalent with {equivalent}, worse with {worse}",
     }
-    places = places_for(found.difference)
-    interval = f"{level_text(found.interval)} credible interval {interval_text(found.interval, places)}"
+    places = words.places_for(found.difference)
+    interval = f"{words.level_text(found.interval)} credible interval {words.interval_text(found.interval, places)}"
     return f"{claims[found.verdict]}; mean difference {found.difference:.{places}f}, {interval}, {queries}."
 
 
@@ -209,7 +201,7 @@ class SequenceComparison(Comparison):
         parts: list[Table | Chart | str] = []
         primary, all_units = self.sequences[self.primary], plural_of(self.unit)
         columns = (
-            Column("interval", get=lambda each: interval_text(each.interval, places)),
+            Column("interval", get=lambda each: words.interval_text(each.interval, places)),
             *head("significant after # ← significant_after | verdict"),
         )
         charts: list[Table | Chart | str] = []  # only the first, of the primary measure, is shown
@@ -226,9 +218,9 @@ class SequenceComparison(Comparison):
             of += f" from {printable(baseline, 40)}" if baseline else ""
             shown = f"; for the other{'' if rest == 1 else 's'} no difference was shown yet" if rest else ""
             parts.append(
-                f"{first.measure} after {units_text(first.n, first.left_out, first.unit, lacking.items())}. "
+                f"{first.measure} after {words.units_text(first.n, first.left_out, first.unit, lacking.items())}. "
                 f"Significantly different: {count:,} of {of} "
-                f"(simultaneous {level_text(first.interval)} intervals, {_VALID}){shown}."
+                f"(simultaneous {words.level_text(first.interval)} intervals, {_VALID}){shown}."
             )
             parts.append(table_of_pairs("Differences", results, columns, (note,), places, self.asked.most_shown))
         if len(primary) == 1:
@@ -260,8 +252,7 @@ class SequenceComparison(Comparison):
         header: dict[str, object] = {
             "sequential": True,
             "primary": self.primary,
-            "alpha": first.alpha,
-            "pairs": first.pairs,
+            **values_of(first, "alpha | pairs"),
             "queries_left_out": {name: results[0].left_out for name, results in self.sequences.items()},
         }
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
@@ -308,10 +299,10 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
 def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | str]:
     """Yield the conclusion for one pair, a table of intermediate steps, and a plot."""
     a, b = (printable(name, 40) for name in found.names)
-    lacking, digits = zip(found.names, found.unanswered, strict=True), places_for(found.difference)
-    queries = units_text(found.n, found.left_out, found.unit, lacking)
-    level, all_units = level_text(found.interval), plural_of(found.unit)
-    interval = f"{level} interval {interval_text(found.interval, digits)}, {_VALID}"
+    lacking, digits = zip(found.names, found.unanswered, strict=True), words.places_for(found.difference)
+    queries = words.units_text(found.n, found.left_out, found.unit, lacking)
+    level, all_units = words.level_text(found.interval), plural_of(found.unit)
+    interval = f"{level} interval {words.interval_text(found.interval, digits)}, {_VALID}"
     limits = f"{interval}; mean difference {found.difference:.{digits}f}"
     if found.is_empty:
         yield (
@@ -331,10 +322,10 @@ def _watched(found: ConfidenceSequence, places: int) -> Iterator[Table | Plot | 
     rows: list[tuple[Cell, ...]] = []
     for i in sorted(wanted):
         excludes_0 = found.lows[i] > 0 or found.highs[i] < 0
-        between = limits_text(found.lows[i], found.highs[i], places)
+        between = words.limits_text(found.lows[i], found.highs[i], places)
         rows.append((found.looks[i], found.means[i], between, "yes" if excludes_0 else ""))
     columns = head(f"{all_units} # | difference .{places} | {level} interval | excludes 0")
-    measure = f"{found.measure}{direction_text(found.better)}"
+    measure = f"{found.measure}{words.direction_text(found.better)}"
     title = f"{found.unit.capitalize()} by {found.unit}: {' - '.join(found.names)}, {measure}"
     yield Table(columns, rows, title, for_people=True)
     # The first intervals are too wide to be informative.

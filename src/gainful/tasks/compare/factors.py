@@ -11,7 +11,7 @@ from gainful.frozen import dataclass
 from gainful.io.records import read_records
 from gainful.notation import count_of, listed, plural_of, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import anova
@@ -32,14 +32,8 @@ class FactorComparison(Comparison):
         parts = [part for result, lacking in found for part in _parts_of(result, lacking, places)]
         first = self.factorial[self.primary]
         tests = f"{count_of(3 * len(self.factorial), 'test')}, not corrected for each other"
-        header: dict[str, object] = {
-            "factors": list(first.factors),
-            "primary": self.primary,
-            "alpha": first.alpha,
-            "draws": first.draws,
-            "enumerated": first.is_enumerated,
-            "seed": first.seed,
-        }
+        header: dict[str, object] = {"factors": list(first.factors), "primary": self.primary}
+        header |= values_of(first, "alpha | draws | enumerated ← is_enumerated | seed")
         return Page("compare", tuple(parts), (tests, *self.scores.conventions), header)
 
 

@@ -20,7 +20,7 @@ from gainful.io.sources import BLANKS, open_source, text_lines
 from gainful.kernel.parallel import current_progress
 from gainful.notation import count_of, listed, nearest, number_text, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Rule
-from gainful.pages.page import Cell, Column, Detail, Table, head
+from gainful.pages.page import Cell, Column, Detail, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import families
@@ -34,18 +34,10 @@ from gainful.tasks.compare import (
     Standing,
     check_known,
     check_pairs,
+    compare_words as words,
     marks_of,
     means_table,
     paired_matrices,
-)
-from gainful.tasks.compare.compare_words import (
-    anova_columns,
-    gap_text,
-    limits_text,
-    name_text,
-    p_words,
-    places_text,
-    units_text,
 )
 from gainful.tasks.compare.two_systems import Segments, compare_segments, difference_plot, table_of_runs
 from gainful.tasks.score_questions import CHARTS_OF_SYSTEMS, FEW_PAIRS, ShowOptions, SystemsOptions
@@ -149,16 +141,10 @@ class SystemsComparison(PairedComparison):
         separately = ", corrected separately" if several and not is_one else ""
         notes += self.secondary_notes()
         notes += [f"{count_of(sum(sizes), 'test')} in {families}{counted}{separately}"] if several else []
-        header = {
-            "systems": list(first.systems),
-            "baseline": first.baseline,
-            "primary": self.primary,
-            "family": self.asked.family,
-            "alpha": first.alpha,
-            "margin": first.margin,
-            "seed": first.seed,
-            "measures": {name: _measure_header(result) for name, result in self.systems.items()},
-        }
+        header: dict[str, object] = {"systems": list(first.systems), "baseline": first.baseline}
+        header |= {"primary": self.primary, "family": self.asked.family}
+        header |= values_of(first, "alpha | margin | seed")
+        header["measures"] = {name: _measure_header(result) for name, result in self.systems.items()}
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def standing(self, measure: str, sort: str) -> Standing:
@@ -218,18 +204,8 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
                 raise UsageError(f"{name} cannot be used with weights")
         if (asked.procedure or "maxt") != "maxt":
             raise UsageError(f"weights cannot be used with {asked.procedure}", "maxt supports them")
-    plan = SystemsPlan(
-        asked.procedure or "maxt",
-        asked.baseline,
-        asked.test,
-        asked.correction,
-        asked.family,
-        asked.alpha,
-        asked.draws,
-        asked.seed,
-        asked.threads,
-        asked.margin,
-    )
+    names = "baseline | test | correction | family | alpha | draws | seed | threads | margin"
+    plan = SystemsPlan(asked.procedure or "maxt", **values_of(asked, names))
     if asked.family == "all":
         compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     else:
@@ -243,7 +219,7 @@ def compare_several(asked: SystemsOptions) -> SystemsComparison:
         by_groups[name] = compare_groups({group: [means[each] for each in groups[group]] for group in groups})
     segments = None
     if asked.by is not None:
-        pair_plan = PairPlan(asked.test, None, asked.alpha, asked.draws, asked.seed, asked.margin)
+        pair_plan = PairPlan(**values_of(asked, "test | alpha | draws | seed | margin"))
         segments = compare_segments(matrices, pair_plan, asked.baseline, asked.by)
     return SystemsComparison(scores, asked, compared, found, by_groups, segments)
 
@@ -284,7 +260,7 @@ def _measure_parts(
     if result.anova is not None and result.procedure == "anova":
         table, spread, notes = result.anova, result.anova.spread, []
         if table.corrected_p is not None:
-            corrected = p_words(table.corrected_p)
+            corrected = words.p_words(table.corrected_p)
             notes.append(f"Greenhouse-Geisser correction: epsilon {table.epsilon:.3f}, p of systems {corrected}.")
         if spread is not None:
             notes.append(
@@ -294,12 +270,12 @@ def _measure_parts(
         notes.append(f"The residual includes interactions of systems and {all_units}.")
         sources = (("systems", table.systems), (all_units, table.queries), ("residual", table.residual))
         title = f"Two-way analysis of variance of {measure}"
-        yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
+        yield Table.of(words.anova_columns(places), sources, title=title, notes=tuple(notes))
     if result.friedman is not None:
         ranks, (df, rest) = result.friedman, result.friedman.df
         rows: list[tuple[Cell, ...]] = [
-            ("Friedman chi2", ranks.chi2, str(df), p_words(ranks.chi2_p), ranks.chi2_p),
-            ("Iman-Davenport F", ranks.f, f"{df}, {rest}", p_words(ranks.p), ranks.p),
+            ("Friedman chi2", ranks.chi2, str(df), words.p_words(ranks.chi2_p), ranks.chi2_p),
+            ("Iman-Davenport F", ranks.f, f"{df}, {rest}", words.p_words(ranks.p), ranks.p),
         ]
         columns = (*head("test | statistic . | df | p"), *head("p value .", for_machines=True))
         note = f"Kendall's W: {ranks.w:.4f} (0: random order per {family.unit}, 1: the same order), corrected for ties."
@@ -318,14 +294,14 @@ def _measure_parts(
         groups, overall = found.groups[name], found.groups[name].overall
         rows = list(zip(groups.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
         below = (
-            f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1: lowest mean.",
+            f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {words.p_words(overall.p)}; rank 1: lowest mean.",
             "Descriptive: the units are systems, and groups chosen by scores of the same runs always differ.",
         )
         columns = head(f"group | systems # | median .{places} | mean rank .2")
         yield Table(columns, rows, f"Groups of systems, mean {name}", below)
         columns = (
             *head("group ← 0 | other ← 1 | Mann-Whitney U .1 ← 2.u"),
-            Column("p", get=lambda pair: p_words(pair[2].p)),
+            Column("p", get=lambda pair: words.p_words(pair[2].p)),
             Column("by", get=lambda pair: "exact" if pair[2].is_exact else "normal"),
             *head("p value . ← 2.p", for_machines=True),
         )
@@ -341,7 +317,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     which = "that all systems have" if left_out else "the same for all systems"
     same = f", {which}, paired" if family.unit == "session" else ""
     scores, count, baseline = result.scores, family.p.size, family.baseline
-    over = units_text(family.n, left_out, family.unit, scores.unanswered.items(), scores.worth)
+    over = words.units_text(family.n, left_out, family.unit, scores.unanswered.items(), scores.worth)
     about = f"({family.measure}, {over}{same})"
     if np.allclose(scores.values, scores.values[:, :1], rtol=1e-9, atol=0.0):
         return [f"All systems have the same score on each {family.unit} {about}: there is nothing to test."]
@@ -350,7 +326,7 @@ def conclusions(result: SystemsResult, places: int) -> list[str]:
     if baseline is not None:
         subject = f"{found:,} of {count_of(count, 'system')}" if 0 < found < count else f"{everything} systems"
         differ = f"{subject} {'differs' if found == 1 else 'differ'}" if found else "No system differs"
-        sentences = [f"{differ} significantly from {name_text(baseline, family.systems)} {about}."]
+        sentences = [f"{differ} significantly from {words.name_text(baseline, family.systems)} {about}."]
     else:
         sentences = [f"{_best(result).removesuffix('.')} {about}."] if family.rank_intervals else []
         whole = f"{everything} pairs" if count > 1 else "The pair"
@@ -406,11 +382,11 @@ def decision(result: SystemsResult) -> str:
     """Name the best of several systems in one sentence without statistics."""
     family, means, best = result.family, result.scores.means.tolist(), result.family.may_be_best
     first, second = family.order[:2]
-    leader, runner_up = (name_text(family.systems[i], family.systems) for i in (first, second))
+    leader, runner_up = (words.name_text(family.systems[i], family.systems) for i in (first, second))
     count, difference = len(family.systems), means[first] - means[second]
     if family.baseline is not None:
         different = f"{family.is_significant.sum():,} of {count - 1} systems differ clearly from"
-        return f"{leader} leads; {different} {name_text(family.baseline, family.systems)}."
+        return f"{leader} leads; {different} {words.name_text(family.baseline, family.systems)}."
     if max(means) == min(means):
         return f"No clear winner: all {count} have the same mean {family.measure}."
     if len(best) > 1:
@@ -418,7 +394,7 @@ def decision(result: SystemsResult) -> str:
         return f"No clear winner: {found} could be best; {leader} leads."
     if not best or family.margin is not None or family.n > MOST_FLIPPED or result.friedman is not None:
         return _best(result)
-    by = gap_text(difference, difference / means[second] if means[second] > 0 else None, family.measure)
+    by = words.gap_text(difference, difference / means[second] if means[second] > 0 else None, family.measure)
     return f"{leader} is clearly the best, {by} ahead of {runner_up}."
 
 
@@ -426,7 +402,7 @@ def _best(result: SystemsResult) -> str:
     """Name the systems that could be best; with very many queries, one always is, even by a negligible difference."""
     family = result.family
     could_be = (family.systems[i] for i in family.order if family.systems[i] in family.may_be_best)
-    best = [name_text(each, family.systems) for each in could_be]
+    best = [words.name_text(each, family.systems) for each in could_be]
     if not best:
         return "No system is the best: each is beaten by another."
     if len(best) == len(family.systems):
@@ -459,13 +435,9 @@ def _measure_header(result: SystemsResult) -> dict[str, object]:
     family = result.family
     entry: dict[str, object] = {
         "procedure": result.procedure,
-        "test": family.test,
-        "correction": family.correction,
-        "tests": family.tests,
-        "pairs": int(family.p.size),
+        **values_of(family, "test | correction | tests | pairs ← p.size"),
         "different": int(family.is_significant.sum()),
-        "draws": family.draws,
-        "enumerated": family.is_enumerated,
+        **values_of(family, "draws | enumerated ← is_enumerated"),
         "threshold": finite(family.threshold),
         "half_width": None if family.half_width is None else finite(float(family.half_width.max())),
         "queries": family.n,
@@ -528,7 +500,7 @@ def leaderboard(found: SystemsComparison, measure: str, show: ShowOptions) -> Ta
         *((numbers("mean rank", family.means),) if result.friedman is not None else ()),
         mean,
         *marks.columns("letters"),
-        Column("rank range", get=lambda system: places_text(spans[system])),
+        Column("rank range", get=lambda system: words.places_text(spans[system])),
         Column("could be best", get=lambda system: "yes" if spans[system].best == 1 else ""),
     )
     title = f"Leaderboard ({family.measure})"
@@ -542,8 +514,8 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
     columns += _p_columns(result)
     if result.has_conover:
         columns += [
-            Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
-            Column("p Conover-Holm", get=lambda pair: p_words(pair.conover_holm_p)),
+            Column("p Conover", get=lambda pair: words.p_words(pair.conover_p)),
+            Column("p Conover-Holm", get=lambda pair: words.p_words(pair.conover_holm_p)),
         ]
 
     def verdict(pair: PairRecord) -> str:
@@ -576,8 +548,8 @@ def _interval_note(result: SystemsResult) -> list[str]:
 
 def _p_columns(result: SystemsResult) -> tuple[Column, Column]:
     return (
-        Column("p", get=lambda pair: p_words(pair.p, result.family.least_p)),
-        Column("p adj.", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
+        Column("p", get=lambda pair: words.p_words(pair.p, result.family.least_p)),
+        Column("p adj.", get=lambda pair: words.p_words(pair.adjusted_p, result.least_p)),
     )
 
 
@@ -585,7 +557,7 @@ def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
     """Yield the columns of the quantity tested: difference, interval and effect size, or the statistic of the test."""
 
     def limits(low: float | None, high: float | None, places: int) -> str:
-        return "-" if low is None or high is None else limits_text(low, high, places)
+        return "-" if low is None or high is None else words.limits_text(low, high, places)
 
     def effect(pair: PairRecord) -> str:
         shown = limits(pair.effect_low, pair.effect_high, 2)
@@ -628,7 +600,7 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         for system in (family.systems[i] for i in family.order if family.systems[i] != baseline):
             pair = family.pair(system, baseline)
             low, high = (pair.difference if end is None else end for end in (pair.low, pair.high))
-            p = f"p {p_words(pair.adjusted, found.least_p)}"
+            p = f"p {words.p_words(pair.adjusted, found.least_p)}"
             rows.append(IntervalRow(system, pair.difference, low, high, p))
         zero, level = printable(baseline, 40), f"{100 * (1 - family.alpha):g}%"
         caption = f"Lines: simultaneous {level} CIs." if family.half_width is not None else ""
@@ -636,7 +608,7 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         return Intervals(title, Axis("difference"), tuple(rows[:_MOST_ROWS]), "p adj.", rules, caption + cut)
     order = family.order[:_MOST_ROWS]
     places = [family.rank_intervals[i] for i in order]
-    texts = [places_text(place) for place in places]
+    texts = [words.places_text(place) for place in places]
     if family.threshold is not None and math.isfinite(family.threshold):
         reach = family.threshold / 2
         lines = tuple(
@@ -663,10 +635,9 @@ def critical_diagram(found: SystemsResult) -> CriticalDiagram:
     """Draw systems at their means or mean ranks, with bars over those that do not differ significantly."""
     family = found.family
     order = family.order[:_MOST_BARS]
-    is_ranks = found.friedman is not None
     return CriticalDiagram(
         _title(found),
-        Axis("mean rank" if is_ranks else family.measure),
+        Axis(family.measure if found.friedman is None else "mean rank"),
         tuple(family.systems[i] for i in order),
         tuple(float(family.means[i]) for i in order),
         found.bars(_MOST_BARS),
@@ -681,9 +652,7 @@ def p_map(found: SystemsResult) -> HeatMap:
     """Draw the adjusted p of all pairs; smaller is darker, significant is outlined."""
     family = found.family
     order = family.order[:_MOST_CELLS]
-    names = [family.systems[i] for i in order]
-    floor = found.least_p
-    size = len(order)
+    names, size = [family.systems[i] for i in order], len(order)
     values = [[math.nan] * size for _ in range(size)]
     texts = [[""] * size for _ in range(size)]
     outlined = set()
@@ -693,7 +662,7 @@ def p_map(found: SystemsResult) -> HeatMap:
                 continue
             p = family.pair(one, other).adjusted
             values[i][j] = min(_STRONGEST, -math.log10(p)) + 0.0
-            texts[i][j] = p_words(p, floor).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
+            texts[i][j] = words.p_words(p, found.least_p).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
             if p < family.alpha:
                 outlined.add((i, j))
     has_texts, at = size <= _MOST_TEXTS, -math.log10(family.alpha)

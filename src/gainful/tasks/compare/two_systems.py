@@ -18,26 +18,14 @@ from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass, field, replace
 from gainful.notation import count_of, listed, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
-from gainful.pages.page import Cell, Column, Detail, Table, head
+from gainful.pages.page import Cell, Column, Detail, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.anova import system_by_query
 from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.repeatable import settled_differences
-from gainful.tasks.compare import PairedComparison, Standing, check_known, paired_matrices
-from gainful.tasks.compare.compare_words import (
-    detectable_text,
-    difference_sentence,
-    direction_text,
-    interval_column,
-    interval_text,
-    limits_or_none,
-    name_text,
-    places_for,
-    relative_text,
-    units_text,
-)
+from gainful.tasks.compare import PairedComparison, Standing, check_known, compare_words as words, paired_matrices
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
 
 if TYPE_CHECKING:
@@ -76,11 +64,11 @@ class PairComparison(PairedComparison):
             return result.verdict
 
         columns = (
-            Column("measure", get=lambda r: r.measure + direction_text(r.better)),
+            Column("measure", get=lambda r: r.measure + words.direction_text(r.better)),
             Column(b, "number", places, get=lambda r: r.mean_baseline),
             Column(a, "number", places, get=lambda r: r.mean_system),
             *head(f"difference +{places}"),
-            interval_column(first.interval, places),
+            words.interval_column(first.interval, places),
             *head("p ← test.p_cell"),
             Column("wins/ties/losses", get=lambda r: f"{r.wins}/{r.ties}/{r.losses}"),
             Column("verdict", get=verdict),
@@ -98,12 +86,12 @@ class PairComparison(PairedComparison):
         parts += drawn if show.chart else []
         columns = (
             Column("measure"),
-            Column("relative difference", get=lambda r: relative_text(r.practical)),
+            Column("relative difference", get=lambda r: words.relative_text(r.practical)),
             *head(f"d_z .{places} ← effect.d_z"),
-            Column("CI of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
+            Column("CI of d_z", get=lambda r: words.limits_or_none(r.effect.d_z_interval, places)),
             *head(f"g_z .{places} ← effect.g_z | d_av .{places} ← effect.d_av"),
             *head(f"rank-biserial .{places} ← effect.rank_biserial"),
-            Column("CI of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
+            Column("CI of rank-biserial", get=lambda r: words.limits_or_none(r.effect.rank_biserial_interval, places)),
             *head(f"{all_units} won % ← effect.share_won"),
             Column("minimum detectable difference", "number", places, get=lambda r: r.detectable),
         )
@@ -128,8 +116,8 @@ class PairComparison(PairedComparison):
             one, other = (matrix.column(name) for name in result.names)
             lists = (one.tolist(), other.tolist(), settled_differences(one, other).tolist())
             rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-        names = head(f"measure | {first.unit} | system . | baseline . | difference .", for_machines=True)
-        parts.append(Table(names, rows, all_units))
+        columns = head(f"measure | {first.unit} | system . | baseline . | difference .", for_machines=True)
+        parts.append(Table(columns, rows, all_units))
         if self.segments is not None:
             parts += self.segments.parts(places)
         of = "{0.measure}: " if several else ""
@@ -140,25 +128,11 @@ class PairComparison(PairedComparison):
             notes.append(f"{tests_text}, not corrected for each other; --family all corrects for all measures")
         tests = {}
         for measure, result in self.pairs.items():
-            test = result.test
-            tests[measure] = {
-                "test": test.name,
-                "hypothesis": test.hypothesis,
-                "statistic": test.statistic,
-                "draws": test.draws,
-                "enumerated": test.is_enumerated,
-                "monte_carlo_error": test.monte_carlo_error,
-                "null": None if test.null is None else {"sd": test.null.sd, "critical": test.null.critical},
-                "interval": result.interval.method,
-            }
-        header = {
-            "system": a,
-            "baseline": b,
-            "primary": self.primary,
-            "alpha": first.alpha,
-            "seed": first.seed,
-            "tests": tests,
-        }
+            names = "test ← name | hypothesis | statistic | draws | enumerated ← is_enumerated | monte_carlo_error"
+            null = result.test.null and values_of(result.test.null, "sd | critical")
+            tests[measure] = values_of(result.test, names) | {"null": null, "interval": result.interval.method}
+        header = values_of(first, "system | baseline") | {"primary": self.primary}
+        header |= values_of(first, "alpha | seed") | {"tests": tests}
         return Page("compare", tuple(parts), (*notes, *self.scores.conventions), header)
 
     def standing(self, measure: str, sort: str) -> Standing:
@@ -222,14 +196,14 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Ta
         raise UsageError(f"{option('loss')}: the loss of {measure} cannot be split exactly")
     parts = [(matrix.measure, part, one.get(part, 0.0), other.get(part, 0.0)) for part in {**one, **other}]
     order, *rest = (theirs - ours for *_, ours, theirs in parts)
-    digits = places_for(math.fsum(rest) + order)
+    digits = words.places_for(math.fsum(rest) + order)
     finding, ordering = (f"{'gains' if v >= 0 else 'loses'} {abs(v):.{digits}f}" for v in (math.fsum(rest), order))
     sentence = (
-        f"{name_text(names[0], names)} {finding} {measure} by finding relevant documents and {ordering} by ordering "
-        f"its top {measure.rank_cutoff or parts[0][1].rpartition('-')[2]}."
+        f"{words.name_text(names[0], names)} {finding} {measure} by finding relevant documents and {ordering} by "
+        f"ordering its top {measure.rank_cutoff or parts[0][1].rpartition('-')[2]}."
     )
     if one == other:
-        both = " and ".join(name_text(name, names) for name in names)
+        both = " and ".join(words.name_text(name, names) for name in names)
         sentence = f"{both} lose the same {measure} in every part."
     worth = KINDS["loss"].note(measure, {names[0]: one, names[1]: other})
     columns = head("measure | part | system . | baseline .", for_machines=True)
@@ -238,10 +212,12 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Ta
 
 def pair_conclusion(result: PairResult) -> str:
     """Return the conclusion, preceded by the minimum detectable difference if queries are few."""
-    sentence = difference_sentence(result)
+    sentence = words.difference_sentence(result)
     if result.effective < FEW_QUERIES and result.detectable is not None:
-        over = units_text(result.n, 0, result.unit, effective=result.effective)
-        return f"With {over}, {detectable_text(result, 'the minimum detectable difference is {:.3f}')}. {sentence}"
+        over = words.units_text(result.n, 0, result.unit, effective=result.effective)
+        return (
+            f"With {over}, {words.detectable_text(result, 'the minimum detectable difference is {:.3f}')}. {sentence}"
+        )
     return sentence
 
 
@@ -442,7 +418,7 @@ class Segments:
                 Column(first.baseline, "number", places, get=lambda each: each.result.mean_baseline),
                 Column("mean" if several else first.system, "number", places, get=lambda each: each.result.mean_system),
                 *head(f"difference .{places} ← result.difference"),
-                Column(f"simultaneous {level} CI", get=lambda each: interval_text(each.result.interval, places)),
+                Column(f"simultaneous {level} CI", get=lambda each: words.interval_text(each.result.interval, places)),
                 *head("low . ← result.interval.low | high . ← result.interval.high", for_machines=True),
                 Column("p adj.", get=lambda each: replace(each.result.test, p=each.p).p_cell),
                 *head("p value . ← p", for_machines=True),

@@ -14,7 +14,7 @@ from gainful.evaluation.scores import Scores, SessionScores
 from gainful.frozen import dataclass, replace
 from gainful.notation import choose, count_of, percent_text, printable, units
 from gainful.pages.charts import Chart, Rule
-from gainful.pages.page import Column, Detail, Table, head
+from gainful.pages.page import Column, Detail, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats import unpaired
@@ -22,16 +22,7 @@ from gainful.stats.anova import FactorAnova, by_factors
 from gainful.stats.catalogues import CORRECTIONS, corrected
 from gainful.stats.paired_tests import PairPlan
 from gainful.stats.unpaired import UnpairedResult
-from gainful.tasks.compare import Comparison, compared_pairs, interval_chart, table_of_pairs
-from gainful.tasks.compare.compare_words import (
-    anova_columns,
-    difference_sentence,
-    interval_column,
-    level_text,
-    limits_or_none,
-    p_words,
-    relative_text,
-)
+from gainful.tasks.compare import Comparison, compare_words as words, compared_pairs, interval_chart, table_of_pairs
 from gainful.tasks.compare.two_systems import notes_of_test
 from gainful.tasks.score_questions import UnpairedOptions
 
@@ -108,8 +99,8 @@ class UnpairedComparison(Comparison):
             pairs = systems.pairs
             parts += _parts_of(systems, places, self.asked.most_shown, systems is primary)
             if systems is primary:
-                texts = [pairs[0].test.p_cell] if len(pairs) == 1 else [p_words(pair.adjusted) for pair in pairs]
-                lines = f"{level_text(pairs[0].interval)} CIs, unadjusted"
+                texts = [pairs[0].test.p_cell] if len(pairs) == 1 else [words.p_words(pair.adjusted) for pair in pairs]
+                lines = f"{words.level_text(pairs[0].interval)} CIs, unadjusted"
                 parts.append(interval_chart(pairs, texts, "p", (Rule("", x=0.0),), lines))
             parts.append(Table.of(_UNPAIRED_RECORD, pairs, title="unpaired"))
             for pair in pairs:
@@ -125,12 +116,10 @@ class UnpairedComparison(Comparison):
             "design": "unpaired",
             "systems": {name: len(each) for name, each in primary.compared.scores.items()},
             "primary": self.primary,
-            "test": first.test.name,
-            "hypothesis": first.test.hypothesis,
+            **values_of(first.test, "test ← name | hypothesis"),
             "correction": primary.correction,
             "family": self.asked.family,
-            "alpha": first.alpha,
-            "seed": first.seed,
+            **values_of(first, "alpha | seed"),
         }
         return Page("compare", tuple(parts), (*notes, *self.secondary_notes(), *self.scores.conventions), header)
 
@@ -155,7 +144,7 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
         )
     correction = asked.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
-    plan = PairPlan(asked.test, alpha=asked.alpha, draws=asked.draws, seed=asked.seed, margin=asked.margin)
+    plan = PairPlan(**values_of(asked, "test | alpha | draws | seed | margin"))
     found = {
         name: tuple(
             unpaired.compare_unpaired(
@@ -193,7 +182,7 @@ def _parts_of(found: UnpairedSystems, places: int, most: int | None, is_main: bo
     """Yield the parts for one measure: a sentence, systems, pairs, analysis of variance, and effect sizes."""
     pairs, scores, compared = found.pairs, found.scores, found.compared
     first, several = pairs[0], len(pairs) > 1
-    sentence = difference_sentence(first)
+    sentence = words.difference_sentence(first)
     if several:
         count = sum(pair.adjusted < first.alpha for pair in pairs)
         others = "; for the others no difference was shown" if count else "; no difference was shown"
@@ -213,9 +202,9 @@ def _parts_of(found: UnpairedSystems, places: int, most: int | None, is_main: bo
     )
     yield Table.of(columns, compared.systems, title=f"Systems ({compared.measure})", for_people=True)
     columns = (
-        interval_column(first.interval, places),
+        words.interval_column(first.interval, places),
         *head("p ← test.p_cell"),
-        *((Column("p adj.", get=lambda pair: p_words(pair.adjusted)),) if several else ()),
+        *((Column("p adj.", get=lambda pair: words.p_words(pair.adjusted)),) if several else ()),
         Column("verdict", get=lambda pair: pair.adjusted_verdict),
     )
     notes = notes_of_test(first)
@@ -234,14 +223,14 @@ def _parts_of(found: UnpairedSystems, places: int, most: int | None, is_main: bo
             notes.append(f"No degrees of freedom, determined by the other factors: {', '.join(lost)}.")
         sources = [*effects.items(), ("residual", found.anova.residual)]
         title = f"Analysis of variance of {scores.measure}"
-        yield Table.of(anova_columns(places), sources, title=title, notes=tuple(notes))
+        yield Table.of(words.anova_columns(places), sources, title=title, notes=tuple(notes))
     columns = (
         *head("system | vs ← baseline"),
-        Column("relative difference", get=lambda pair: relative_text(pair.practical)),
+        Column("relative difference", get=lambda pair: words.relative_text(pair.practical)),
         *head(f"Hedges' g .{places} ← effect.hedges_g"),
-        Column("CI of g", get=lambda pair: limits_or_none(pair.effect.hedges_g_interval, places)),
+        Column("CI of g", get=lambda pair: words.limits_or_none(pair.effect.hedges_g_interval, places)),
         *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
-        Column("CI of delta", get=lambda pair: limits_or_none(pair.effect.cliffs_delta_interval, places)),
+        Column("CI of delta", get=lambda pair: words.limits_or_none(pair.effect.cliffs_delta_interval, places)),
         *head("sessions won % ← effect.superiority"),
         Column("minimum detectable difference", "number", places, get=lambda pair: pair.detectable),
     )

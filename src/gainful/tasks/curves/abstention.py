@@ -76,7 +76,6 @@ class AbstentionCurves(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Warnings, one line each."""
         return tuple(notices(self.evaluations.values()))
 
     def page(self, places: int = 4) -> Page:

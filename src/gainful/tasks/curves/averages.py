@@ -12,7 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from gainful.data.collection import no_such_run
+from gainful.data.collection import no_such_run, require_runs
 from gainful.errors import UsageError
 from gainful.evaluation.evaluations import Evaluation
 from gainful.frozen import dataclass, replace
@@ -46,6 +46,14 @@ AVERAGES = {"ratios": (MEAN_OF_RATIOS,), "means": (RATIO_OF_MEANS,), "both": (ME
 FEWEST = 2
 
 
+def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
+    """Return the baseline run: the requested one, or the first."""
+    require_runs(runs)
+    if wanted is not None and wanted not in runs:
+        raise no_such_run(wanted, runs, "baseline")
+    return next(iter(runs)) if wanted is None else wanted
+
+
 @dataclass(frozen=True)
 class Resampling:
     """Settings of bands: number of resamples, seed, and confidence level."""
@@ -56,7 +64,6 @@ class Resampling:
 
     @classmethod
     def of(cls, draws: int, seed: int, confidence: object) -> Resampling:
-        """Read and check the settings."""
         found = cls(draws, seed, read_number(confidence, "confidence"))
         if not 0 < found.confidence < 1:
             raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
@@ -68,18 +75,14 @@ class Resampling:
 
     def band(self, places: Ints, parts: Floats, wholes: Floats | Bools) -> Band | None:
         """Return the band of an average at some ranks, from :func:`resampled`; None if there is none."""
-        resamples = self.resamples(parts.shape[0])
-        if resamples is None:
-            return None
-        return percentile_band(places, resampled(resamples, parts, wholes), self.confidence)
+        draws = self.resamples(parts.shape[0])
+        return None if draws is None else percentile_band(places, resampled(draws, parts, wholes), self.confidence)
 
     @property
     def per_cent(self) -> str:
-        """The confidence level as text."""
         return percent_text(self.confidence)
 
     def about(self, over: str) -> str:
-        """Return a description of the bands."""
         draws = count_of(self.draws, "resample")
         return f"band: {self.per_cent} percentile bootstrap over {over}, {draws}, seed {self.seed}"
 
@@ -190,15 +193,12 @@ def percentile_band(ranks: Ints, values: Floats, confidence: float) -> Band | No
     draws = values.shape[1]
     if not draws:
         return None
-    ordered = np.sort(values, axis=1)
+    ordered, rest = np.sort(values, axis=1), (1.0 - confidence) / 2.0
     ends = []
-    for share in ((1.0 - confidence) / 2.0, 1.0 - (1.0 - confidence) / 2.0):
-        place = share * (draws - 1)
-        before = min(int(place), draws - 1)
-        after = min(before + 1, draws - 1)
+    for place in (rest * (draws - 1), (1.0 - rest) * (draws - 1)):
+        before, after = int(place), min(int(place) + 1, draws - 1)
         ends.append(ordered[:, before] + (ordered[:, after] - ordered[:, before]) * (place - before))
-    low, high = ends
-    return Band(ranks, low, high, draws)
+    return Band(ranks, ends[0], ends[1], draws)
 
 
 def widened(vectors: Floats, depth: int) -> Floats:
@@ -230,7 +230,6 @@ class Curve(Generic[M]):
 
     @property
     def depth(self) -> int:
-        """The last rank."""
         return int(self.values.size)
 
     def __repr__(self) -> str:
@@ -255,14 +254,12 @@ class Curves(Showable, Generic[M]):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Warnings, one line each."""
         from gainful.evaluation.notices import notices
 
         return tuple(notices(self.evaluations.values()))
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs or systems."""
         return list(self.evaluations)
 
     @property
@@ -322,8 +319,7 @@ class Curves(Showable, Generic[M]):
 
 def curve_line(name: str, values: Floats, band: Band | None = None, role: Role = "system") -> Line:
     """Return a curve as a line of a chart."""
-    x = tuple(map(float, range(1, len(values) + 1)))
-    ends = None
+    x, ends = tuple(map(float, range(1, len(values) + 1))), None
     if band is not None:
         ends = ChartBand(*(tuple(map(float, each.tolist())) for each in (band.ranks, band.low, band.high)))
     return Line(name, x, tuple(map(float, values.tolist())), role, ends)
@@ -342,10 +338,6 @@ def table_ranks(depth: int) -> list[int]:
     return [*(rank for rank in ranks if rank < depth), depth]
 
 
-def _value_at(place: int, curve: Curve[Any]) -> float:
-    return float(curve.values[place - 1])
-
-
 def value_columns(
     named: Sequence[tuple[str, int]], curves: Sequence[Curve[Any]], band: str, places: int
 ) -> Iterator[Column]:
@@ -356,7 +348,7 @@ def value_columns(
         return None if ends is None else f"{ends.low[-1]:.{places}f} to {ends.high[-1]:.{places}f}"
 
     for name, place in named:
-        yield Column(name, "number", places, get=partial(_value_at, place))
+        yield Column(name, "number", places, get=partial(lambda place, curve: float(curve.values[place - 1]), place))
     if any(curve.band is not None for curve in curves):
         yield Column(band, get=band_text)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.collection import no_such_run, require_runs
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.errors import UsageError, warns
@@ -40,6 +40,7 @@ from gainful.tasks.curves.averages import (
     Resamples,
     Resampling,
     band_ranks,
+    checked_baseline,
     curve_line,
     percentile_band,
     resampled,
@@ -78,10 +79,8 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
     [0.33, 0.7, 1.0]
     """
     runs, baseline = asked.runs, asked.baseline
-    require_runs(runs)
+    checked_baseline(runs, baseline)
     judged = Judged.of(asked.qrels, asked.policy)
-    if baseline is not None and baseline not in runs:
-        raise no_such_run(baseline, runs, "baseline")
     given = _checked(parse_all(asked.measures))
     ways = AVERAGES[asked.average]
     resampling = Resampling.of(asked.draws, asked.seed, asked.confidence)
@@ -116,11 +115,12 @@ def gain_curves(asked: GainCurveOptions) -> GainCurves:
         depths.append(given[i].cutoff or min(DEFAULT_DEPTH, end))
         depth, name = depths[-1], with_depth(measure, None)
         if not measure.normalised:
-            sums, ideals = RankSums(measure.cutoff or 1), []
-            for ideal in _ideal_vectors(judged, measure):
-                sums.add(ideal)
+            deepest, queries = measure.cutoff or 1, len(judged.qrels.query_ids)
+            sums, ideals = RankSums(deepest), []
+            lists = judged.ideal_lists(measure.gain, measure.rel, measure.level)
+            for rows in np.array_split(np.arange(queries), math.ceil(queries * deepest / CELLS)):
+                sums.add(ideal := measure.cumulated(lists.of_rows(rows), deepest))
                 ideals += [ideal[:, :depth]] if keeps_vectors else []
-            queries = len(judged.qrels.query_ids)
             curves.append(Curve(None, name, MEAN, "all queries", (sums.total / queries)[:depth], queries))
             if keeps_vectors:
                 vectors[None, name] = np.concatenate(ideals)
@@ -152,9 +152,8 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
         if not isinstance(measure, CumulatedGain) or type(measure) not in (CG, DCG, NCG, NDCG):
             raise UsageError(f"curves: expected CG, DCG, nCG or nDCG, found {measure}")
         if measure.average is not None:
-            raise UsageError(
-                f"curves: expected a measure without average, found {measure}", f"write {measure.replace(average=None)}"
-            )
+            without = measure.replace(average=None)
+            raise UsageError(f"curves: expected a measure without average, found {measure}", f"write {without}")
         if measure.budget or (measure.cutoff or 0) > _DEEPEST:
             raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,} ranks, found {measure}")
         if with_depth(measure, None) in [with_depth(other, None) for other in checked]:
@@ -258,13 +257,6 @@ class _MeasureVectors:
         return _CurvesOfMeasure(curves, own_ideal, self._end, self._vectors)
 
 
-def _ideal_vectors(judged: Judged, measure: CumulatedGain) -> Iterator[Floats]:
-    lists, depth = judged.ideal_lists(measure.gain, measure.rel, measure.level), measure.cutoff or 1
-    size = max(1, CELLS // depth)
-    for first in range(0, lists.size, size):
-        yield measure.cumulated(lists.of_rows(np.arange(first, min(first + size, lists.size))), depth)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveDifference:
     """A run's average curve minus the baseline's, over their common queries; the band is simultaneous."""
@@ -317,8 +309,7 @@ def _curve_differences(
             apart = vectors[run, measure] - vectors[baseline, measure]
             apart = apart[~np.isnan(apart).any(axis=1)]
             mean = apart.mean(axis=0) if apart.size else np.full(apart.shape[1], np.nan)
-            reach = simultaneous_reach(apart, resampling.draws, resampling.seed, resampling.confidence)
-            band = None
+            reach, band = simultaneous_reach(apart, resampling.draws, resampling.seed, resampling.confidence), None
             if reach is not None:
                 band = Band(np.arange(1, mean.size + 1), mean - reach, mean + reach, resampling.draws)
             yield CurveDifference(run, baseline, measure, mean, apart.shape[0], band)
@@ -407,13 +398,10 @@ class GainCurves(Curves[CumulatedGain]):
         notes = list(_gain_notes(self))
         # If some measures are not normalised, only these use the reference; the others show distances from the ideal.
         has_plain = not all(measure.normalised for measure in self.measures)
-        readings = [
-            self.sideways(
-                measure, *((None, None) if measure.normalised and has_plain else (reference, at)), regions, each
-            )
-            for measure in self.measures
-            for each in self.averages(measure)
-        ]
+        readings = []
+        for measure in self.measures:
+            chosen = (None, None) if measure.normalised and has_plain else (reference, at)
+            readings += [self.sideways(measure, *chosen, regions, each) for each in self.averages(measure)]
         across = [reading for reading in readings if reading.reaches]
         for reading in readings:
             sentences = reading.sentences()
@@ -428,10 +416,7 @@ class GainCurves(Curves[CumulatedGain]):
         first = next(iter(self.evaluations.values()))
         header = {
             "signature": str(first.signature()),
-            "measures": {
-                str(measure): str(first.signature(deep))
-                for measure, deep in zip(self.measures, first.measures, strict=True)
-            },
+            "measures": dict(zip(map(str, self.measures), map(str, map(first.signature, first.measures)), strict=True)),
             "depths": {str(measure): self.depth(measure) for measure in self.measures},
             "averages": {str(measure): self.averages(measure) for measure in self.measures},
             **asdict(self.resampling),
@@ -497,9 +482,8 @@ def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
     if not counts:
         most = max(curve.count for curve in shown if curve.run is not None)
         return f"no bands: at least 2 queries are needed, found {most}"
-    return curves.resampling.about(
-        count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
-    )
+    over = count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
+    return curves.resampling.about(over)
 
 
 def _gain_notes(curves: GainCurves) -> Iterator[str]:
@@ -513,9 +497,7 @@ def _gain_notes(curves: GainCurves) -> Iterator[str]:
     ideal = next((curve for curve in curves.curves if curve.run is None), None)
     if ideal is not None and any(curve.count < ideal.count for curve in of_runs):
         yield f"the ideal is over all {count_of(ideal.count, 'judged query', 'judged queries')}"
-    about = _about_bands(curves, of_runs)
-    if about:
-        yield about
+    yield from filter(None, [_about_bands(curves, of_runs)])
     yield from report.signatures
 
 
@@ -554,12 +536,6 @@ def _difference_parts(found: Sequence[CurveDifference], per_cent: str, places: i
         at = [*(rank for rank in (1, 5, 10) if rank < depth), depth]
         rows = tuple((each.run, *(with_band(each, rank) for rank in at)) for each in shown)
         yield Table(head(["run", *map(str, at)]), rows, f"{title}, at selected ranks", (note,), for_people=True)
-    yield Table(
-        head("run | baseline | measure | rank # | difference . | low . | high .", for_machines=True),
-        tuple(
-            (each.run, each.baseline, str(each.measure), *row)
-            for each in found
-            for row in rows_by_place(each.values, each.band)
-        ),
-        "Differences by rank",
-    )
+    columns = head("run | baseline | measure | rank # | difference . | low . | high .", for_machines=True)
+    named = (((each.run, each.baseline, str(each.measure)), rows_by_place(each.values, each.band)) for each in found)
+    yield Table(columns, tuple((*names, *row) for names, rows in named for row in rows), "Differences by rank")

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from gainful.data.collection import no_such_run, require_runs
+from gainful.data.collection import no_such_run
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.evaluate import evaluate_runs
@@ -28,6 +29,7 @@ from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
 from gainful.render import Page, Showable
+from gainful.tasks.curves.averages import checked_baseline
 from gainful.tasks.run_questions import GeneralisedRecallOptions, RecallLevelOptions
 
 #: Relevant documents of a grade: those of this grade only ("level"), or also those of higher grades ("rel").
@@ -74,14 +76,6 @@ def recall_points(count: int) -> tuple[float, ...]:
     return tuple(i / (count - 1) for i in range(count))
 
 
-def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
-    """Return the baseline run: the requested one, or the first."""
-    require_runs(runs)
-    if wanted is not None and wanted not in runs:
-        raise no_such_run(wanted, runs, "baseline")
-    return next(iter(runs)) if wanted is None else wanted
-
-
 class CurveMeasures(NamedTuple):
     """A curve of every run: its labels, its average, and the precision at each recall point."""
 
@@ -111,12 +105,10 @@ class RecallCurves(Showable):
 
     @property
     def measures(self) -> tuple[CurveMeasures, ...]:
-        """The curves of every run."""
         raise NotImplementedError
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs."""
         return [evaluation.run for evaluation in self.evaluations]
 
     @property
@@ -184,10 +176,8 @@ class RecallCurves(Showable):
         points: list[tuple[Cell, ...]] = []
         for each in self.evaluations:
             for labels, average, measures in self.measures:
-                averages += [
-                    (each.run, score.query, *labels, str(average), score.value, score.status)
-                    for score in each.scores(average)
-                ]
+                named = (*labels, str(average))
+                averages += [(each.run, of.query, *named, of.value, of.status) for of in each.scores(average)]
                 values = [each.by_query(measure) for measure in measures]
                 points += [
                     (each.run, query, *labels, str(measure), recall, of_point[query])
@@ -238,12 +228,9 @@ def _run_table(
     columns, wide = [Column(name)], len(cells[0][0])
     for each in across:
         columns.append(Column(each, "number", places))
-        if wide > 1:
-            columns.append(Column(f"{each}, %", "difference", 1))
-    values_of_rows = tuple(
-        (label, *(value for cell in row for value in cell)) for label, row in zip(labels, cells, strict=True)
-    )
-    return Table(tuple(columns), values_of_rows, title, tuple(notes), frozenset((i, 1 + wide * j) for i, j in marked))
+        columns += [Column(f"{each}, %", "difference", 1)] if wide > 1 else []
+    shown = tuple((label, *chain(*row)) for label, row in zip(labels, cells, strict=True))
+    return Table(tuple(columns), shown, title, tuple(notes), frozenset((i, 1 + wide * j) for i, j in marked))
 
 
 @dataclass(frozen=True)
@@ -271,12 +258,10 @@ class RecallBase:
 
     @property
     def documents(self) -> int:
-        """The total number of relevant documents."""
         return sum(self.sizes)
 
     @property
     def filled(self) -> list[int]:
-        """The sizes above 0."""
         return [size for size in self.sizes if size]
 
     @property
@@ -386,11 +371,9 @@ class RecallLevels(RecallCurves):
     def average_table(self, places: int, *, in_per_cent: bool = False) -> Table:
         """Return levels by runs; jarvelin2000's Table 1 is in percent."""
         unit, title = (100, "Average precision (AvP), %") if in_per_cent else (1, "Average precision (AvP)")
-        rows = {
-            str(base): [(unit * self.mean(run, base.average_precision),) for run in self.runs] for base in self.bases
-        }
-        notes = []
+        rows, notes = {}, []
         for base in self.bases:
+            rows[str(base)] = [(unit * self.mean(run, base.average_precision),) for run in self.runs]
             # With unanswered queries, a run's mean may cover other queries than those with a base.
             counts = {each.run: each.count(base.average_precision) for each in self.evaluations}
             if set(counts.values()) != {base.queries}:
@@ -405,9 +388,8 @@ class RecallLevels(RecallCurves):
         """Yield differences from the baseline, levels by runs."""
         others = [run for run in self.runs if run != self.baseline]
         if others:
-            rows = {
-                str(base): [self.difference_of(run, base.average_precision) for run in others] for base in self.bases
-            }
+            measures = {str(base): base.average_precision for base in self.bases}
+            rows = {name: [self.difference_of(run, each) for run in others] for name, each in measures.items()}
             title = f"Difference in AvP from {printable(self.baseline, 80)}"
             yield _run_table(title, "relevant", rows, others, max(places - 2, 0), [self._about_points])
 
@@ -496,15 +478,13 @@ def _checked_grades(judged: Judged, wanted: Sequence[float | str] | float | None
     if not grades:
         raise UsageError("levels: at least one is required")
     for grade, after in zip(grades, [*grades[1:], None], strict=True):
+        text, highest = number_text(grade), number_text(there[-1])
         if grade <= 0:
-            raise UsageError(f"levels: expected grades above 0, found {number_text(grade)}")
+            raise UsageError(f"levels: expected grades above 0, found {text}")
         if grade == after:
-            raise UsageError(f"levels: duplicate level {number_text(grade)}")
-        text = number_text(grade)
+            raise UsageError(f"levels: duplicate level {text}")
         if grade > there[-1]:
-            raise UsageError(
-                f"levels: no document in {name} has grade {text} or more; the highest is {number_text(there[-1])}"
-            )
+            raise UsageError(f"levels: no document in {name} has grade {text} or more; the highest is {highest}")
         if "level" in modes and grade not in there:  # it has no relevant documents
             known = ", ".join(map(number_text, there)) if len(there) <= MOST_LEVELS else count_of(len(there), "other")
             raise UsageError(
@@ -601,8 +581,6 @@ def _average_of(measures: str | Measure | Sequence[str | Measure]) -> Measure:
     text = several[0].strip()
     name = choose(text.partition("(")[0].partition("@")[0].strip(), ("gIPrec", "gIAP"), option("measure"))
     if "@" in text:
-        raise UsageError(
-            f"{option('measure')}: expected {name} without @, found '{text}'",
-            f"{option('points')} sets the number of recall points",
-        )
+        hint = f"{option('points')} sets the number of recall points"
+        raise UsageError(f"{option('measure')}: expected {name} without @, found '{text}'", hint)
     return parse("gIAP" + text.removeprefix(name))

@@ -14,7 +14,7 @@ from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.notation import count_of, listed, number_text, printable, read_whole
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head, values_of
 from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import Curve
 
@@ -133,14 +133,7 @@ class Sideways(Showable):
         return [*found, f"The ideal plateaus at rank {ideal.rank:,}: no query has further documents with gain."]
 
     def data(self) -> dict[str, object]:
-        """Return all results for machines."""
-        found: dict[str, object] = {
-            "measure": str(self.measure),
-            "average": self.average,
-            "reference": self.reference,
-            "depth": self.depth,
-            "stopping_rank": self.stopping_rank,
-        }
+        found = {"measure": str(self.measure), **values_of(self, "average | reference | depth | stopping_rank")}
         for kind in ("reaches", "last_rises", "areas", "distances"):
             found[kind] = [
                 {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}

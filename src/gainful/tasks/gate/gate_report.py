@@ -14,7 +14,7 @@ from gainful.errors import for_asker
 from gainful.evaluation.results import short_conventions
 from gainful.frozen import asdict, dataclass, replace
 from gainful.notation import count_of, printable
-from gainful.pages.page import Column, Table, head
+from gainful.pages.page import Column, Table, head, values_of
 from gainful.render import Page, Showable, text
 from gainful.stats.regression_rule import LEVEL, MARGIN_LEVEL, Change
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
@@ -156,8 +156,8 @@ class GateReport(Showable):
             f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}",
             _conventions(gate),
         )
-        header = {"verdict": self.verdict, "exit": self.exit_code, "refusal": self.refusal}
-        return Page("gate", tuple(parts), notes, {**header, "runs": list(self.runs)})
+        header = values_of(self, "verdict | exit ← exit_code | refusal") | {"runs": list(self.runs)}
+        return Page("gate", tuple(parts), notes, header)
 
 
 def verdict_text(report: GateReport) -> str:
@@ -189,9 +189,8 @@ def sentence(report: GateReport, finding: Finding) -> str:
         return f"{name} did not change ({change.baseline:.4f}, {count_of(change.n, 'query', 'queries')})."
     places = places_for(change.difference)
     verb = "rose" if change.difference > 0 else "fell"
-    sign = 1 if change.difference >= 0 else -1
-    limits = sorted((sign * low, sign * high))
-    inside = [f"95% CI {limits_text(limits[0], limits[1], places)}"]
+    limits = (-high, -low) if change.difference < 0 else (low, high)
+    inside = [f"95% CI {limits_text(*limits, places)}"]
     if change.relative is not None:
         inside.insert(0, f"{100 * change.relative:+.1f}%")
     if not change.is_higher_better:
@@ -234,9 +233,8 @@ _FINDING = (
 
 def _conventions(gate: Gate) -> str:
     facts = {"scale": f"{gate.scale:g}", "queries": str(len(gate.queries)), "gainful": gate.version}
-    if gate.rule.weights is not None:
-        facts["weights"] = gate.rule.weights
-    return short_conventions(gate.conventions.differences(), facts)
+    weights = {} if gate.rule.weights is None else {"weights": gate.rule.weights}
+    return short_conventions(gate.conventions.differences(), facts | weights)
 
 
 def history_page(gate: Gate) -> Page:
@@ -269,11 +267,9 @@ def as_json(report: GateReport) -> str:
     value = {
         "schema": JSON_SCHEMA,
         "gainful": __version__,
-        "verdict": report.verdict,
-        "exit": report.exit_code,
+        **values_of(report, "verdict | exit ← exit_code"),
         "sentence": verdict_text(report),
-        "refusal": report.refusal,
-        "hint": report.hint,
+        **values_of(report, "refusal | hint"),
         "runs": list(report.runs),
         "baseline": asdict(report.gate.history[-1]),
         "rule": asdict(report.gate.rule),
@@ -289,13 +285,11 @@ def as_json(report: GateReport) -> str:
 
 
 def _finding(each: Finding) -> dict[str, object]:
-    change = each.change
-    names = ("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose")
-    numbers = {name: getattr(change, name) for name in (*names, "margin", "level", "spread")}
-    numbers |= {"low": change.interval[0], "high": change.interval[1], "most_dropped": change.most_dropped}
+    names = "n | baseline | new | difference | relative | drop | p_fell | p_rose | margin | level | spread"
+    numbers = values_of(each.change, f"{names} | low ← interval.0 | high ← interval.1 | most_dropped")
     finite = {name: None if value is None or math.isinf(value) else value for name, value in numbers.items()}
-    texts = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
-    return {**texts, "clause": change.clause, **finite, "test": change.test}
+    texts = values_of(each, "measure | group | verdict | improved ← change.is_improvement | clause ← change.clause")
+    return {**texts, **finite, "test": each.change.test}
 
 
 def _messages(report: GateReport) -> list[tuple[str, str, str]]:

@@ -88,24 +88,19 @@ class JudgeNext(ScoreReport):
         about = next(iter(self.scores.evaluations.values())).about
         columns = list(head("query | document | lists # | best rank # ← best_rank"))
         if len(self.systems) <= _FEW_SYSTEMS:
-            columns[2:] = [Column(name, "count", get=partial(_rank_by, name)) for name in self.systems]
+            by_run = {name: partial(lambda run, each: each.ranks.get(run), name) for name in self.systems}
+            columns[2:] = [Column(name, "count", get=rank) for name, rank in by_run.items()]
         else:
             columns.append(Column("ranks", for_machines=True, get=lambda p: json.dumps(p.ranks, ensure_ascii=False)))
         if about is not None and about.has_texts:
             columns.insert(1, Column("text", get=lambda each: printable(about.text(each.query) or "", _LONGEST_TEXT)))
-        columns += [
-            *head(f"moves .{places} | expected .{places}"),
-            Column("grade", get=lambda _: "", for_machines=True),
-        ]
+        columns += head(f"moves .{places} | expected .{places}")
+        columns.append(Column("grade", get=lambda _: "", for_machines=True))
         of = "a difference between means" if len(self.systems) > 1 else "the mean"
         note = f"moves: largest change of {of}; expected: its root mean square by the probabilities of grades"
         table = Table.of(columns, self.proposals, title="Judge next", notes=(note,))
         header = {"systems": list(self.systems), "unjudged": self.unjudged}
         return self.page_of("judge-next", [sentence, *([table] if self.proposals else [])], header)
-
-
-def _rank_by(system: str, proposal: Proposal) -> int | None:
-    return proposal.ranks.get(system)
 
 
 @question(JudgeNextOptions)

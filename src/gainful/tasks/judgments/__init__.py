@@ -17,7 +17,7 @@ from gainful.frozen import dataclass, field
 from gainful.io.rows import ids_of
 from gainful.kernel.arrays import Bools, Floats, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Conventions, Table, head
+from gainful.pages.page import Cell, Conventions, Table, head, values_of
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -141,8 +141,7 @@ class JudgmentDescription(Showable):
         documents, judged = count_of(self.documents, "document"), count_of(self.queries, "query", "queries")
         first = f"{printable(self.name, 80)} judges {documents} for {judged}, {_range(self.judged_by_query)}."
         parts: list[Table | str] = [first, levels_table(self, "Grades"), *queries, *sentences(self)]
-        names_shown = ("documents", "queries", "scale")
-        header: dict[str, object] = {"judgments": self.name, **{name: getattr(self, name) for name in names_shown}}
+        header = values_of(self, "judgments ← name | documents | queries | scale")
         header["without_relevant"] = list(self.without_relevant)
         return Page("judgments", tuple(parts), (conventions(self.policy),), header)
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import RunSource
@@ -22,11 +21,12 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
-from gainful.pages.page import Conventions, Row, Table, head
+from gainful.pages.page import Conventions, Row, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.stats.paired import signed_verdict
 from gainful.stats.prediction_powered import FEWEST, PoweredMean, powered_mean
+from gainful.tasks.curves.averages import checked_baseline
 from gainful.tasks.judgments.judges import CONFIDENCE, CommonDocuments
 from gainful.tasks.run_questions import CalibrationOptions
 
@@ -83,7 +83,7 @@ class Calibration(Showable):
         if self.judgings > 1:
             notes.append("noise: differences by one judging of the model below it may be its chance (95%)")
         parts = [part for each in self.measures for part in self._parts(each, places)]
-        header = {name: getattr(self, name) for name in ("names", "both", "queries", "judgings", "baseline")}
+        header = values_of(self, "names | both | queries | judgings | baseline")
         return Page("judgments", (sentence, *parts), (*notes, *self.conventions), header | self.distances())
 
     def _parts(self, found: MeasureCalibration, places: int) -> Iterator[Table | Plot]:
@@ -126,11 +126,8 @@ def calibrate_judgments(asked: CalibrationOptions) -> Calibration:
     >>> found.measures[0].means["a"].other, found.measures[0].means["a"].value
     (1.0, 0.5)
     """
-    require_runs(asked.runs)
+    baseline = checked_baseline(asked.runs, asked.baseline)
     names, measures = list(asked.runs), parse_all(asked.measures)
-    baseline = names[0] if asked.baseline is None else asked.baseline
-    if baseline not in names:
-        raise no_such_run(baseline, names, "baseline")
     given = asked.model if isinstance(asked.model, tuple) else (asked.model,)
     if not given:
         raise UsageError("model: at least one set of judgments is required")

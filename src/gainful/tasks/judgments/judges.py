@@ -24,7 +24,7 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Conventions, Table, head
+from gainful.pages.page import Cell, Conventions, Table, head, values_of
 from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page, Showable
@@ -103,7 +103,6 @@ class CommonDocuments:
         return tuple(GradePair(*cell) for cell in zip(*(column.tolist() for column in columns), strict=True))
 
     def estimates(self, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
-        """Return every statistic with its interval."""
         cells, _, query, _ = self._tally
         relevant, queries = is_relevant(self.levels, rel, None), len(self.query_ids)
         values = coefficients(cells, self.weights(np.ones((1, queries), np.int64)), relevant)
@@ -302,13 +301,13 @@ class JudgmentComparison(Showable):
             parts.append(spread_table("Agreement by query", "statistic", queries, spread, 4))
         parts += side_parts(*self.sides, by_query)
         parts += [part for order in self.orders for part in order.parts()]
-        shown = ("a", "b", "documents", "queries", "only_a", "only_b", "draws", "seed")
+        header = values_of(self, "a | b | documents | queries | only_a | only_b | draws | seed")
         if self.orders:
             notes = [*self.orders[0].signatures]
         else:
             notes = [conventions(side.policy) for side in self.sides]
             notes = notes[:1] if notes[0] == notes[1] else [f"A: {notes[0]}", f"B: {notes[1]}"]
-        return Page("judgments", tuple(parts), tuple(notes), {name: getattr(self, name) for name in shown})
+        return Page("judgments", tuple(parts), tuple(notes), header)
 
 
 @warns

@@ -14,7 +14,7 @@ from gainful.evaluation.scores import ScoreReport, Scores, check_size
 from gainful.frozen import dataclass, replace
 from gainful.notation import choose, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
-from gainful.pages.page import Table, head
+from gainful.pages.page import Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.stats.catalogues import VARIANCES
@@ -46,7 +46,6 @@ class Basis:
 
     @property
     def origin(self) -> str:
-        """The source of the standard deviation, in words."""
         if self.pair is None:
             return "as given" if self.kind == "given" else f"of {self.systems} systems, {self.kind}"
         of = f"of {' and '.join(printable(name, 40) for name in self.pair)}"
@@ -101,18 +100,11 @@ class PowerReport(ScoreReport):
         parts += [table for table in _power_tables(self, places) if table.rows]
         for basis in self.bases[:_MOST_PLOTS]:
             parts += power_plots(self, basis)
-        bases = [
-            {
-                "measure": basis.measure or None,
-                "variance": basis.kind,
-                "sd": basis.sd,
-                "pair": None if basis.pair is None else list(basis.pair),
-                "queries": basis.queries,
-                "systems": self.several(basis) or 2,
-            }
-            for basis in self.bases
-        ]
-        return self.page_of("power", parts, {"power": self.asked.power, "alpha": self.asked.alpha, "bases": bases})
+        bases = []
+        for basis in self.bases:
+            known = {"measure": basis.measure or None, **values_of(basis, "variance ← kind | sd | pair | queries")}
+            bases.append(known | {"pair": basis.pair and list(basis.pair), "systems": self.several(basis) or 2})
+        return self.page_of("power", parts, values_of(self.asked, "power | alpha") | {"bases": bases})
 
     def sizes_of(self, basis: Basis) -> tuple[int, ...]:
         """Return the numbers of queries to plan for, by default that of the scores."""

@@ -21,7 +21,6 @@ from typing import Any, cast
 import numpy as np
 
 from gainful._version import __version__
-from gainful.data.collection import no_such_run, require_runs
 from gainful.data.exclusion import Exclusion
 from gainful.data.judged import Judged
 from gainful.data.queries import Queries
@@ -53,7 +52,7 @@ from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.compare.several_systems import SystemsComparison, compare_several
 from gainful.tasks.compare.two_systems import compare_two
 from gainful.tasks.curves.abstention import can_abstain, curve_of, nothing_relevant
-from gainful.tasks.curves.averages import curve_line
+from gainful.tasks.curves.averages import checked_baseline, curve_line
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.page_data import (
     FIRST_LEVEL,
@@ -151,9 +150,7 @@ def report(asked: ReportOptions) -> HtmlReport:
     """
     several = runs_by_name(asked.runs) if asked.runs else {}
     found: Mapping[str, RunLike] = {"run": asked.runs} if several is None else several
-    require_runs(found)
-    if asked.baseline is not None and asked.baseline not in found:
-        raise no_such_run(asked.baseline, found, "baseline")
+    checked_baseline(found, asked.baseline)
     called = columns_by_side(asked.columns, ("qrels", "run", "documents"))
     exclusion = None if asked.exclude is None else Exclusion.of(asked.exclude)
     found = {name: RunSource.of(run, called["run"], name).without(exclusion) for name, run in found.items()}

@@ -42,16 +42,7 @@ from gainful.render.cells import readable
 from gainful.stats.distributions import t_quantile
 from gainful.stats.families import SystemsResult
 from gainful.stats.paired import PairResult
-from gainful.tasks.compare import Comparison
-from gainful.tasks.compare.compare_words import (
-    decision_sentence,
-    direction_text,
-    limits_text,
-    name_text,
-    p_words,
-    places_for,
-    units_text,
-)
+from gainful.tasks.compare import Comparison, compare_words as words
 from gainful.tasks.compare.several_systems import SystemsComparison, conclusions, decision
 from gainful.tasks.compare.two_systems import PairComparison, pair_conclusion
 from gainful.tasks.compare.unpaired_systems import UnpairedComparison
@@ -106,11 +97,11 @@ class PageData:
         measure = self.primary
         claim = _PLAIN.get(measure.name) or Help.of(measure).claim.removesuffix(".")
         claim = re.sub(r"\bk\b", str(measure.rank_cutoff or "k"), claim)
-        return f"{measure}: {claim}{direction_text(measure.better)}."
+        return f"{measure}: {claim}{words.direction_text(measure.better)}."
 
     @property
     def title(self) -> str:
-        short = [name_text(self.systems[place], self.systems) for place in self.order]
+        short = [words.name_text(self.systems[place], self.systems) for place in self.order]
         names = listed(short, most=4 if max(map(len, short)) <= LONGEST_NAME else 2)
         unit, counts = self.first.unit, {len(each.query_ids) for each in self.evaluations.values()}
         return f"{names}: {self.primary} on {units(counts.pop(), unit) if len(counts) == 1 else plural_of(unit)}"
@@ -151,8 +142,8 @@ class PageData:
         """A sentence without statistics, followed by the sentences of `gainful compare`."""
         if len(self.systems) == 1:
             value, count = self.first.aggregate(self.primary), self.first.count(self.primary)
-            over = units_text(count, 0, self.first.unit, effective=self.first.effective)
-            name = name_text(self.systems[0], self.systems)
+            over = words.units_text(count, 0, self.first.unit, effective=self.first.effective)
+            name = words.name_text(self.systems[0], self.systems)
             return [f"{name} has {self.primary} {value:.{PLACES}f}, the {self.weighted}mean over {over}."]
         if self.comparison is None:
             names = ", ".join(map(str, self.measures))
@@ -160,16 +151,15 @@ class PageData:
         return self.found(self.comparison)
 
     def found(self, comparison: Comparison) -> list[str]:
-        """Return the conclusions by the primary measure."""
         primary = comparison.primary
         if isinstance(comparison, PairComparison):
-            return [decision_sentence(comparison.pairs[primary]), pair_conclusion(comparison.pairs[primary])]
+            return [words.decision_sentence(comparison.pairs[primary]), pair_conclusion(comparison.pairs[primary])]
         if isinstance(comparison, SystemsComparison):
             result = comparison.systems[primary]
             return [decision(result), " ".join([*_lead(result), *self.verdicts(comparison)])]
         sentences = next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
         pairs = comparison.unpaired[primary].pairs if isinstance(comparison, UnpairedComparison) else ()
-        return [decision_sentence(pairs[0]), *sentences] if len(pairs) == 1 else sentences
+        return [words.decision_sentence(pairs[0]), *sentences] if len(pairs) == 1 else sentences
 
     def verdicts(self, comparison: SystemsComparison) -> list[str]:
         """Return the sentences on several systems by the primary measure."""
@@ -240,9 +230,9 @@ def _lead(result: SystemsResult) -> Iterator[str]:
         first, second = second if first == family.baseline else first, family.baseline
     pair = family.pair(first, second)
     if pair.difference and pair.low is not None and pair.high is not None and math.isfinite(pair.high - pair.low):
-        places = places_for(pair.difference)
-        interval, p = limits_text(pair.low, pair.high, places), p_words(pair.adjusted, result.least_p)
-        names = " and ".join(name_text(each, family.systems) for each in (first, second))
+        places = words.places_for(pair.difference)
+        interval, p = words.limits_text(pair.low, pair.high, places), words.p_words(pair.adjusted, result.least_p)
+        names = " and ".join(words.name_text(each, family.systems) for each in (first, second))
         yield (
             f"Difference between {names}: {pair.difference:+.{places}f} {family.measure} "
             f"(simultaneous 95% CI {interval}, adjusted p {p if p.startswith('<') else f'= {p}'})."

@@ -50,12 +50,10 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
 
     @classmethod
     def of(cls, judged: Judged) -> GradeLevels:
-        """Return the levels of prepared judgments."""
         return cls.of_grades(judged.levels.tolist())
 
     @classmethod
     def of_grades(cls, grades: Sequence[float]) -> GradeLevels:
-        """Return the levels among some grades."""
         found = sorted({float(grade) for grade in grades if grade > 0})
         if found and found[-1] <= _MOST_WEIGHED and all(grade.is_integer() for grade in found):
             return cls(tuple(float(grade) for grade in range(1, int(found[-1]) + 1)), True)
@@ -74,7 +72,6 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
         return Gain.of("-".join(np.format_float_positional(weight, trim="-") for _, weight in pairs))
 
     def named(self, word: str, what: str = "gain") -> Gain:
-        """Return the gain map for a word."""
         if not self.can_be_weighed:
             raise UsageError(
                 f"{what}: '{word}' needs at most {_MOST_WEIGHED} levels, found {len(self.levels)}",
@@ -219,7 +216,6 @@ class Grid:
             self.measures[place] = measure.replace(**changes)
 
     def label(self, place: tuple[int, ...]) -> str:
-        """Return a cell's label on every axis."""
         return ", ".join(axis.label(i) for axis, i in zip(self.axes, place, strict=True))
 
     def _fixed(self, parameter: str, given: object) -> object | None:

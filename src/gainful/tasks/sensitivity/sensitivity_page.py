@@ -109,7 +109,6 @@ class Sensitivity(Showable):
 
     @property
     def noun(self) -> str:
-        """The word for a cell."""
         return "scenario" if self.scenarios else "setting"
 
     def wins(self) -> dict[tuple[str, ...], int]:
@@ -183,7 +182,6 @@ class Sensitivity(Showable):
         return tuple(sorted(found, key=lambda each: (-min(each.shown_ahead, each.shown_behind), -min(each[2:4]))))
 
     def tau(self, one: Cell, other: Cell) -> float | None:
-        """Return Kendall's tau-b between the orders of two cells."""
         return tau_of_ranks(one.ranks, other.ranks)
 
     def agreements(self) -> list[Agreement]:

@@ -76,7 +76,6 @@ class SessionStudy(Showable):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Warnings, one line each."""
         lines = [f"{printable(name, 80)}: no session selected, system omitted" for name in self.left_out]
         lines += notices(self.evaluations.values())
         lines += self.topics.notices() if self.topics else []

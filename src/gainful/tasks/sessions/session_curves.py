@@ -124,7 +124,6 @@ class CurveGathering:
         self._gathered: dict[str, list[_PositionVectors | _SessionVectors]] = {}  # by system, one per measure
 
     def watch(self, system: str) -> SystemWatch:
-        """Return the function that receives a system's blocks."""
         gathered = self._gathered[system] = [
             _PositionVectors(measure)
             if self._kind == "positions"
@@ -379,7 +378,6 @@ class SessionCurves(Curves[SessionGain]):
         return Page("sessions", tuple(self.parts(places)), (*self.notes(), *report.signatures), header)
 
     def header(self) -> dict[str, object]:
-        """Return the settings, for machines."""
         return {"curves": self.kind, "queries": self.queries, **asdict(self.resampling)}
 
     def notes(self) -> Iterator[str]:
@@ -390,7 +388,6 @@ class SessionCurves(Curves[SessionGain]):
             yield f"the first {self.queries} queries of each session are shown; the longest has {self.longest}"
 
     def parts(self, places: int) -> Iterator[Table | Chart | str]:
-        """Yield charts, tables, and all values."""
         for measure in self.measures:
             for average in self.averages(measure):
                 shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]

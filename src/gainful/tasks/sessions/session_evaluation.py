@@ -483,7 +483,6 @@ class SessionChoice:
         return self.sessions.intersection(judged) if self.sessions else frozenset(judged)
 
     def of(self, sessions: Sessions) -> Sessions:
-        """Return the selected sessions."""
         if self.is_all:
             return sessions
         kept = np.ones(len(sessions), bool)

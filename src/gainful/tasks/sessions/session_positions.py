@@ -69,7 +69,6 @@ class SystemQueries:
 
     @property
     def sessions(self) -> int:
-        """The number of sessions."""
         return int(self.session_counts.sum()) + self.missing
 
     @property
@@ -79,12 +78,10 @@ class SystemQueries:
 
     @property
     def queries(self) -> int:
-        """The number of queries."""
         return int((self.session_counts * np.arange(1, self.session_counts.size + 1)).sum())
 
     @property
     def average(self) -> float:
-        """The mean number of queries per session."""
         known = self.sessions - self.missing
         return self.queries / known if known else math.nan
 
@@ -207,7 +204,6 @@ class CostsGathered:
         self._count = 0
 
     def add(self, block: SessionBlock) -> None:
-        """Add the judged sessions of a block."""
         kept = block.is_judged
         number = np.cumsum(kept) - 1 + self._count
         session, cost, gain = self._measure.events(block)

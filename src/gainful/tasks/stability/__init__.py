@@ -25,7 +25,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import choose, count_of, number_text, percent_text, plural_of, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Column, Table, head
+from gainful.pages.page import Cell, Column, Table, head, values_of
 from gainful.policy import Policy
 from gainful.question import question
 from gainful.render import Page
@@ -265,18 +265,10 @@ class StabilityReport(ScoreReport):
             (measure, i, float(p)) for measure, tested in self.power.items() for i, p in enumerate(tested.curve, 1)
         ]
         parts.append(Table(head("measure | pair # | p .", for_machines=True), sorted_p, "Sorted p"))
-        header = {
-            "measures": list(self.matrices),
-            "systems": list(first.systems),
-            "queries": len(first.queries),
-            **{name: getattr(self.asked, name) for name in ("coefficient", "topics", "draws", "seed")},
-            "set_size": swaps.queries,
-            "fuzziness": swaps.fuzziness,
-            "most_swaps": self.asked.swaps,
-            "test": power.test,
-            "alpha": power.alpha,
-        }
-        return self.page_of("stability", parts, header)
+        header = {"measures": list(self.matrices), "systems": list(first.systems), "queries": len(first.queries)}
+        header |= values_of(self.asked, "coefficient | topics | draws | seed")
+        header |= values_of(swaps, "set_size ← queries | fuzziness") | {"most_swaps": self.asked.swaps}
+        return self.page_of("stability", parts, header | values_of(power, "test | alpha"))
 
 
 @warns

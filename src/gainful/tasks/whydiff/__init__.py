@@ -128,7 +128,6 @@ class Way:
 
     @property
     def departures(self) -> str:
-        """The changes from the start, as text."""
         return ", ".join(f"{name}={self.settings[name]}" for name in self.departed) or "none"
 
 
@@ -152,7 +151,6 @@ class Explained:
 
     @property
     def read_as(self) -> Figure:
-        """The figure to compare with."""
         return self.per_cent or self.figure
 
 
@@ -501,7 +499,6 @@ class Findings(Showable):
 
     @property
     def reproduced(self) -> bool:
-        """Whether every figure is reproduced."""
         return all(explained.reproduced for explained in self.figures)
 
 
