@@ -138,13 +138,13 @@ class Items:
         if len(names) != 1:
             expected = f"expected one column of lengths in '{unit}', found {', '.join(names or known) or 'none'}"
             raise UsageError(f"{self.name}: {expected}", "name the column: nDCG@4000n_tokens or TBG(column=n_words)")
-        lengths = self._lengths[unit] = np.full(len(self.ids), np.nan)
+        lengths = np.full(len(self.ids), np.nan)
         for place, record in enumerate(self._about.values()):
             if not is_empty_cell(record.values.get(names[0])):
                 lengths[place] = length = number_of_cell(record, names[0])
                 if length < 0:
                     raise InputError(f"{record.where}: {names[0]}: expected at least 0, found {number_text(length)}")
-        return lengths
+        return self._lengths.setdefault(unit, lengths)  # complete before other threads see it
 
     @cached_property
     def _columns(self) -> list[str]:
