@@ -282,10 +282,15 @@ def test_items_and_training(command):
     )
     by_query = command("eval", "test.csv", "pop.csv", *files, *columns, "-m", "Coverage@1", "-m", "RR", "--by-query")
     assert by_query.code == 0 and "0.2500" in by_query.out
-    refused = command("gate", "init", "g.toml", "test.csv", "pop.csv", "-m", "RR", *files)
-    assert (refused.code, "cannot be used with a gate" in refused.err) == (2, True)
+    refused = command("gate", "init", "test.csv", "pop.csv", "-m", "RR", *files)
+    assert (refused.code, "--training and --intents cannot be used with a gate" in refused.err) == (2, True)
     offered = command("gate", "init", "--help-all").out
-    assert "--feature" in offered and not any(flag in offered for flag in ("--items", "--intents", "--training FILE"))
+    assert "--items" in offered and not any(flag in offered for flag in ("--intents", "--training FILE"))
+    gated = ["test.csv", "pop.csv", "--items", "tokens.csv"]
+    for tokens, code in ((40, 0), (41, 1)):  # lengths are part of the system
+        command.write("tokens.csv", f"id,tokens\nb,{tokens}\n")
+        command("gate", "init", *gated, "-m", "R@40t", "--floor", "R@40t>=1")
+        assert command("gate", "check", "gate.json", *gated).code == code
 
 
 @pytest.mark.parametrize(

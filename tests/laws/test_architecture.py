@@ -69,11 +69,11 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_354,
+    "cli": 3_352,
     "compat": 1_754,
     "data": 4_366,
     "evaluation": 4_888,
-    "io": 5_531,
+    "io": 5_530,
     "kernel": 1_370,
     "measures": 10_507,
     "pages": 840,

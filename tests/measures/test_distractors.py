@@ -8,45 +8,30 @@ import pytest
 
 from gainful import Policy, UsageError, evaluate, parse
 
-#: Sample data of the authors' code: whether passages are relevant, the probability that a model abstains, and UDCG with
-#: 0.333 as the weight of distractors (the code's default is 1/3).
+#: Sample data of the authors' code: probabilities that a model abstains from relevant and from other passages, and UDCG
+#: with 0.333 as the weight of distractors (the code's default is 1/3).
 AUTHORS = [
     (
-        [
-            (True, 2.086162567138672e-06),
-            (True, 1.341104507446289e-05),
-            (False, 0.1318359375),
-            (False, 0.1812744140625),
-            (False, 0.02081298828125),
-        ],
+        [2.086162567138672e-06, 1.341104507446289e-05],
+        [0.1318359375, 0.1812744140625, 0.02081298828125],
         0.5553808928170055,
     ),
     (
-        [
-            (True, 5.960464477539063e-08),
-            (True, 6.616115570068359e-06),
-            (False, 0.00018215179443359375),
-            (False, 0.006114959716796875),
-            (False, 0.0093536376953125),
-        ],
+        [5.960464477539063e-08, 6.616115570068359e-06],
+        [0.00018215179443359375, 0.006114959716796875, 0.0093536376953125],
         0.5501411475208001,
     ),
     (
-        [
-            (True, 3.0100345611572266e-05),
-            (False, 0.00010311603546142578),
-            (False, 0.007602691650390625),
-            (False, 0.01299285888671875),
-            (False, 0.00013053417205810547),
-        ],
+        [3.0100345611572266e-05],
+        [0.00010311603546142578, 0.007602691650390625, 0.01299285888671875, 0.00013053417205810547],
         0.4837510250741193,
     ),
 ]
 
 
-@pytest.mark.parametrize(("passages", "udcg"), AUTHORS)
-def test_sample_data_of_the_authors(passages: list[tuple[bool, float]], udcg: float) -> None:
-    utility = [1 - abstains if is_relevant else abstains - 1 for is_relevant, abstains in passages]
+@pytest.mark.parametrize(("relevant", "others", "udcg"), AUTHORS)
+def test_sample_data_of_the_authors(relevant: list[float], others: list[float], udcg: float) -> None:
+    utility = [*(1 - abstains for abstains in relevant), *(abstains - 1 for abstains in others)]
     assert parse("UDCG(gamma=0.333)@5").score(utility) == pytest.approx(udcg, abs=1e-15)
     assert parse("UDCG(gamma=0.333)@5").score(utility[::-1]) == pytest.approx(udcg, abs=1e-15)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from typing import Any
 
 import pytest
@@ -23,10 +24,13 @@ def line(query: str, assignments: list[str], **of: str) -> dict[str, Any]:
     return {"text": "What is Python?", "qid": query, "candidate_text": "...", **of, "nuggets": nuggets}
 
 
-def weighted_score(nuggets: list[dict[str, str]], strict: bool) -> float:
-    """The weighted score of an answer in nuggetizer's metrics: okay nuggets and partial support count half."""
+def weighted_score(nuggets: list[dict[str, str]], strict: bool, okay: float = 0.5) -> float:
+    """The weighted score of an answer in the TREC 2024 RAG track: okay nuggets and partial support count half.
+
+    If okay nuggets count in full, or not, it is nuggetizer's ``all_score`` or ``vital_score``.
+    """
     worth = {"support": 1.0, "partial_support": 0.0 if strict else 0.5, "not_support": 0.0}
-    weights = [1.0 if each["importance"] == "vital" else 0.5 for each in nuggets]
+    weights = [1.0 if each["importance"] == "vital" else okay for each in nuggets]
     gained = sum(weight * worth[each["assignment"]] for weight, each in zip(weights, nuggets, strict=True))
     return gained / sum(weights)
 
@@ -38,13 +42,15 @@ def test_answers_score_as_in_nuggetizer() -> None:
         line(f"q{i}", rng.choices(labels, k=3), run_id=run) for i in range(40) for run in ("one", "other", "third")
     ]
     qrels = Qrels.of(answers)
+    alike = qrels.with_items(intents={each["qid"]: dict.fromkeys(NUGGETS, 1 / 3) for each in answers})
+    vital = Qrels.of([{**each, "nuggets": each["nuggets"][:2]} for each in answers])
     runs = {run: {f"q{i}": [run] for i in range(40)} for run in ("one", "other")}
-    for name, run in runs.items():
-        for measure, strict in (("alpha-DCG(gain=linear)@1", False), ("alpha-DCG(rel=1)@1", True)):
-            found = evaluate(qrels, run, measure, policy=BY_NUGGET, undefined="zero").by_query(measure)
-            expected = {
-                each["qid"]: weighted_score(each["nuggets"], strict) for each in answers if each["run_id"] == name
-            }
+    measures = {"alpha-DCG(gain=linear)@1": False, "alpha-DCG(rel=1)@1": True}
+    for (name, run), (measure, strict) in product(runs.items(), measures.items()):
+        nuggets = {each["qid"]: each["nuggets"] for each in answers if each["run_id"] == name}
+        for judgments, okay in ((qrels, 0.5), (alike, 1.0), (vital, 0.0)):
+            found = evaluate(judgments, run, measure, policy=BY_NUGGET, undefined="zero").by_query(measure)
+            expected = {query: weighted_score(each, strict, okay) for query, each in nuggets.items()}
             assert found == pytest.approx(expected, abs=1e-12)
     # Tests and the gate have a score per query.
     result = compare(qrels, runs, "alpha-nDCG@1", policy=BY_NUGGET)
@@ -78,10 +84,8 @@ def test_passages_cover_nuggets() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"nuggets": [{"text": "n", "importance": "failed", "assignment": "support"}]},
-            "expected a nugget with importance",
-        ),
+        ({"nuggets": [{"text": "n", "importance": "failed", "assignment": "support"}]}, "expected a nugget with"),
+        ({"nuggets": [{"text": "n", "importance": "okay", "assignment": "failed"}]}, "hint: assign it again, or write"),
         ({"nuggets": [{"text": "n", "importance": "vital"}]}, "and assignment support | partial_support | not_support"),
         ({"nuggets": ["n"]}, "found 'n'"),
         ({"nuggets": None}, "found null"),

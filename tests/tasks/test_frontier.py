@@ -18,8 +18,7 @@ NAMES = ("cheap", "good", "slow", "best")
 def made(seed: int = 0, queries: int = 60, scale: float = 1.0) -> tuple[ScoreMatrix, dict[str, dict[str, float]]]:
     """Gains and costs of four systems: slow gains less than good and costs more; best gains most and costs most."""
     rng = random.Random(seed)
-    gains: dict[str, dict[str, float]] = {name: {} for name in NAMES}
-    costs: dict[str, dict[str, float]] = {name: {} for name in NAMES}
+    gains, costs = ({name: dict[str, float]() for name in NAMES} for _ in range(2))
     for i in range(queries):
         ease = rng.random() / 2
         for name, gain, cost in zip(NAMES, (0.1, 0.3, 0.2, 0.4), (1.0, 2.0, 3.0, 4.0), strict=True):
@@ -78,8 +77,7 @@ def test_false_findings_are_rare() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)
         gains, costs = rng.normal(size=(2, 4, 20))
-        both = ({name: list(values) for name, values in zip(NAMES, each, strict=True)} for each in (gains, costs))
-        one, other = both
+        one, other = ({name: list(values) for name, values in zip(NAMES, each, strict=True)} for each in (gains, costs))
         result = compare_cost(ScoreMatrix.of("nDCG@10", one), cost=other, draws=400)
         wrong += any(result.dominators.values())
     assert stats.binom.sf(wrong - 1, 60, 0.05) > 0.001
@@ -106,5 +104,7 @@ def test_refusals() -> None:
         compare_cost(gains)
     with pytest.raises(InputError, match="only in one"):
         compare_cost(gains, cost={name: costs[name] for name in NAMES[:3]})
+    with pytest.raises(UsageError, match=f"cost: {NAMES[0]}: expected scores by query, not 2"):
+        compare_cost(gains, cost=dict.fromkeys(NAMES, 2))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected a gain and a cost, found nDCG@10 and AP"):
         compare_cost(gains, cost=ScoreMatrix.of("AP", costs, better="higher"))

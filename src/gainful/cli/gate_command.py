@@ -107,10 +107,8 @@ def _save(frozen: Gate, gate: str, noticed: Quiet) -> None:
 def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
         raise UsageError("--exclude cannot be used with a gate", "remove the documents when the run is made")
-    if inputs.items or inputs.training or inputs.intents:
-        raise UsageError(
-            "--items, --training and --intents cannot be used with a gate", "choose measures that need only judgments"
-        )
+    if inputs.training or inputs.intents:
+        raise UsageError("--training and --intents cannot be used with a gate", "choose measures that need neither")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -234,5 +232,5 @@ def selftest(gate: str, qrels: str, run: str, seed: int, output: FigureOutput, r
 
 # Taken by the common options of inputs, and refused.
 for _parameter in (each for subcommand in command.commands.values() for each in subcommand.params):
-    if isinstance(_parameter, click.Option) and _parameter.name in ("exclude", "items", "training", "intents"):
+    if isinstance(_parameter, click.Option) and _parameter.name in ("exclude", "training", "intents"):
         _parameter.hidden = True

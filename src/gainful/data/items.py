@@ -137,14 +137,14 @@ class Items:
         names = [unit] if unit in known else [name for name in known if word and word in folded(name)]
         if len(names) != 1:
             expected = f"expected one column of lengths in '{unit}', found {', '.join(names or known) or 'none'}"
-            raise UsageError(f"{self.name}: {expected}", "a budget can name its column, as in nDCG@4000n_tokens")
-        lengths = self._lengths[unit] = np.full(len(self.ids), np.nan)
+            raise UsageError(f"{self.name}: {expected}", "name the column: nDCG@4000n_tokens or TBG(column=n_words)")
+        lengths = np.full(len(self.ids), np.nan)
         for place, record in enumerate(self._about.values()):
             if not is_empty_cell(record.values.get(names[0])):
                 lengths[place] = length = number_of_cell(record, names[0])
                 if length < 0:
                     raise InputError(f"{record.where}: {names[0]}: expected at least 0, found {number_text(length)}")
-        return lengths
+        return self._lengths.setdefault(unit, lengths)  # complete before other threads see it
 
     @cached_property
     def _columns(self) -> list[str]:

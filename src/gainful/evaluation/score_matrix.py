@@ -119,6 +119,8 @@ class ScoreMatrix:
             if isinstance(values, Mapping):
                 by_id[system] = values
                 continue
+            if not hasattr(values, "__len__"):
+                raise UsageError(f"{source or measure}: {printable(system)}: expected scores by query, not {values!r}")
             if names is None:
                 names, others = numbered(len(values)), {**others, "is_numbered": True}
             if len(values) != len(names):
@@ -128,8 +130,7 @@ class ScoreMatrix:
                 )
             by_id[system] = dict(zip(names, values, strict=True))
         union = {query for values in by_id.values() for query in values}
-        complete: list[str] = []
-        left_out: list[str] = []
+        complete, left_out = list[str](), list[str]()
         for query in sorted(union, key=bytes_of_id):
             found = [by_query.get(query) for by_query in by_id.values()]
             (left_out if any(value is None or math.isnan(value) for value in found) else complete).append(query)

@@ -207,15 +207,14 @@ def _of_nuggets(placed: list[_Placed], name: str, reading: Reading) -> Rows:
             weight, grade = _IMPORTANCE.get(str(about.get("importance"))), _SUPPORT.get(str(about.get("assignment")))
             if weight is None or grade is None:
                 labels = "importance vital | okay and assignment support | partial_support | not_support"
-                raise InputError(f"{where}: expected a nugget with {labels}, found {described(nugget)}")
+                again = "assign it again, or write not_support, as which nuggetizer's scores count it"
+                hint = again if about.get("assignment") == "failed" else None
+                raise InputError(f"{where}: expected a nugget with {labels}, found {described(nugget)}", hint)
             text = read_id(about.get("text"), f"{where}: text")
             other, first = of_query.setdefault(text, (weight, where))
             if other != weight:
-                which, before = (
-                    f"'{printable(text)}' of query '{printable(str(query))}'",
-                    "vital" if other == 1 else "okay",
-                )
-                raise InputError(f"{where}: nugget {which} is {about['importance']}, but {before} in {first}")
+                what = f"nugget '{printable(text)}' of query '{printable(str(query))}' is {about['importance']}"
+                raise InputError(f"{where}: {what}, but {'vital' if other == 1 else 'okay'} in {first}")
             rows.append(({"query": query, "document": document, "subtopic": about["text"], "grade": grade}, where))
     if not rows:
         raise InputError(f"{name}: no nuggets")

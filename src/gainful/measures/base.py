@@ -156,8 +156,7 @@ class Measure(ABC):
 
     def check(self, levels: Floats) -> None:
         """Reject judgments for which the measure is not defined; ``levels`` are their distinct grades."""
-        gain = getattr(self, "gain", None)
-        if isinstance(gain, Gain):
+        if isinstance(gain := getattr(self, "gain", None), Gain):
             gain.check(levels)
 
     def _read(self, parameter: str, default: object, value: object) -> object:

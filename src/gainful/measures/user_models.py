@@ -302,11 +302,12 @@ class _Reader(Graded, takes="column cutoff"):
     def _columns(self, block: Block) -> dict[str, Floats]:
         lists, depth = self._run_lists(block), block.depth_to(self.cutoff)
         row, place = gather(block.graded.list_offsets, block.queries)
-        rank, gain, length = ordinal_in_row(row), lists.dense(depth), np.zeros((block.size, depth))
+        rank, gain, length = ordinal_in_row(row), lists.dense(depth), np.full((block.size, depth), np.nan)
         known = rank <= lists.last_rank(depth)[row]
         length[row[known], rank[known] - 1] = block.graded.lengths(self.column, str(self), place[known])[place[known]]
         before, weight = self._reading(gain > 0, length)
-        return {"gain": gain, "length": length, "before": before, "weight": weight, "gain * weight": gain * weight}
+        added = np.nan_to_num(gain * weight)  # lengths after the last gain are not read
+        return {"gain": gain, "length": length, "before": before, "weight": weight, "gain * weight": added}
 
     def compute(self, block: Block) -> Floats:
         return np.asarray(np.cumsum(self._columns(block)["gain * weight"], axis=1)[:, -1])

@@ -206,11 +206,11 @@ def answers_by_threshold(
     def values_of(counts: Floats) -> tuple[Floats, Floats]:
         """Return values x resamples x thresholds, and AURC, from how often each resample has each query."""
         sums = (np.cumsum((counts * each)[:, order], axis=1) for each in (np.ones(queries), wrong, value - none))
-        answered, false, gain = (np.pad(each, ((0, 0), (1, 0)))[:, above] / queries for each in sums)
+        answered, false, gain = (np.pad(each, ((0, 0), (1, 0)))[:, above] for each in sums)
         with np.errstate(invalid="ignore"):
             risk = false / answered
             area = np.nansum(risk[:, :-1] * -np.diff(answered), axis=1) / answered[:, 0]
-        return np.array([answered, false, risk, gain + (counts @ none / queries)[:, None]]), area
+        return np.array([answered / queries, false / queries, risk, (gain + (counts @ none)[:, None]) / queries]), area
 
     (point, area), rest = values_of(np.ones((1, queries))), (1 - resampling.confidence) / 2
     values, areas = np.full((len(_VALUES), 3, thresholds.size), np.nan), np.append(area, (np.nan, np.nan))
