@@ -70,7 +70,7 @@ def test_action(job, content, code):
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     steps = {step["name"]: step for step in action["runs"]["steps"]}
     given = {"GATE": "gate.json", "QRELS": "qrels.txt", "RUNS": "new.run", "STRICT": "", "PACKAGE": "gainful"}
-    given |= {"REPORT": str(folder / "report.md"), "NUMBER": "7", "REPOSITORY": "us/search"}
+    given |= {"ITEMS": "", "REPORT": str(folder / "report.md"), "NUMBER": "7", "REPOSITORY": "us/search"}
     (folder / "before.txt").write_text("")
     assert {name for step in steps.values() for name in step["env"]} - {"GH_TOKEN"} == set(given)
     assert bash(steps["Install"]["run"], folder, **given) == 0
