@@ -31,7 +31,7 @@ MEASURES = [
         "Rprec",
     ),
     *("RprecMult@2", "RelP@3", "Success", "Success@2", "Success(rel=2)@3", "SetP", "SetR", "SetF", "SetAP", "SetRelP"),
-    *("Complete", "Complete@2", "Complete(level=2)@1", "Leak", "Leak(forbidden=0)@2"),
+    *("Complete", "Complete@2", "Complete(level=2)@1", "Leak", "Leak(forbidden=0)@2", "Q", "Q@3", "Q(beta=10)"),
     *(
         "AP",
         "AP@3",
@@ -46,19 +46,7 @@ MEASURES = [
         "ERR@2",
         "nERR@3",
     ),
-    *(
-        "ERR(gain=linear)",
-        "Q",
-        "Q@3",
-        "Q(beta=10)",
-        "Q(gain=exp2)@4",
-        "Judged@2",
-        "Unjudged@3",
-        "NumQ",
-        "NumRet",
-        "NumRel",
-        "NumRelRet",
-    ),
+    *("ERR(gain=linear)", "Q(gain=exp2)@4", "Judged@2", "Unjudged@3", "NumQ", "NumRet", "NumRel", "NumRelRet"),
 ]
 
 

@@ -17,7 +17,8 @@ EXACT = [
     *("CG@3", "DCG", "DCG(gain=exp2)@3", "nCG@2", "nDCG", "nDCG@3", "nDCG(gain=exp2)@3", "nDCG(rel=2)@4"),
     *("nDCG(level=1)@3", "nDCG(discount=rank)@3", "P@3", "P(rel=2)@2", "R@3", "R(level=1)@2", "SetR", "SetP", "SetF"),
     *("F@3", "RR", "RR@2", "Success@2", "RBP(p=0.7)", "RBP(gain=scaled)@3", "ERR", "ERR@3", "AP", "AP@3", "AP(rel=2)"),
-    *("AP(level=1)@2", "GMAP", "Complete", "Complete@2", "Leak(forbidden=0)@2", "Leak(forbidden=1)"),
+    *("AP(level=1)@2", "GMAP", "Complete", "Complete@2", "Leak(forbidden=0)@2", "Leak(forbidden=1)", "nDCG(base=10)@3"),
+    *("RelP@2", "SetAP", "SetRelP", "NumRelRet"),
 ]
 RANGES = ["Q", "nERR@3", "muAP", "nDCG(average=ranks)@3", "nDCG(discount=jarvelin2000, base=4)@3", "RBP(scale=query)"]
 
@@ -100,6 +101,12 @@ def test_an_unjudged_document_can_lower_ndcg() -> None:
     scored = evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "b", "x"]}, "nDCG", bounds=True)
     assert scored.mean("nDCG") == 1.0
     assert scored.beside("bounds", "nDCG") == pytest.approx({"lowest": 0.9197207891481877, "highest": 1.0}, abs=1e-15)
+
+
+@pytest.mark.parametrize(("negative", "highest"), [("judged", 0.5), ("unjudged", 1.0)])
+def test_documents_that_a_convention_makes_unjudged_may_have_any_grade(negative: str, highest: float) -> None:
+    scored = evaluate({"q": {"a": -1, "b": 1}}, {"q": ["a", "b"]}, "RR", bounds=True, negative=negative)
+    assert scored.beside("bounds", "RR") == {"lowest": 0.5, "highest": highest}
 
 
 def test_conventions_that_decide_about_unjudged_documents_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from gainful import ScoreMatrix, UsageError, compare, evaluate
 
 GRADES = (0, 1, 2, 3)
-EXACT = ["nDCG@3", "nDCG", "DCG@2", "nDCG(gain=exp2)@3", "P@3", "R@3", "RBP(p=0.7)"]
+EXACT = ["nDCG@3", "nDCG", "nDCG(base=10)@3", "DCG@2", "nDCG(gain=exp2)@3", "P@3", "R@3", "RBP(p=0.7)"]
 RANGES = ["AP", "RR", "ERR@3", "Q"]
 SCALE = {"scale": {"top": 3}}
 
@@ -84,12 +84,7 @@ def test_named_documents_reverse_the_order() -> None:
     ("measure", "qrels", "a", "b"),
     [
         # Undefined without a relevant document, and without a list: both are scores, and judgments change the first.
-        (
-            "SetF",
-            {"q": {"other": 0}, "r": {"z": 1, "n": 0}},
-            {"q": ["x"], "r": ["z", "n"]},
-            {"q": ["x", "y"], "r": ["z"]},
-        ),
+        ("SetF", {"q": {"o": 0}, "r": {"z": 1, "n": 0}}, {"q": ["x"], "r": ["z", "n"]}, {"q": ["x", "y"], "r": ["z"]}),
         ("SetP", {"q": {"o": 1}, "r": {"z": 1, "n": 0, "m": 0}}, {"q": ["x"], "r": ["z", "n", "m"]}, {"r": ["z", "n"]}),
         ("nDCG@2", {"q": {"other": 0}, "r": {"z": 1}}, {"q": ["x"], "r": ["z"]}, {"q": ["y", "x"], "r": ["z"]}),
     ],
@@ -125,6 +120,12 @@ def test_the_sentences() -> None:
         "The means are equal; with other judgments mean P@2 differs"
     )
     assert sentence(["x", "new"], ["z", "newer"], "ESL").startswith("ESL has no finite bounds.")
+    assert "mean RR differs by +0.0000 to +0.5000 at the widest" in sentence(["new", "x"], ["x", "new"], "RR")
+    # A query without a score does not count; a grade without a gain is that of documents that are not relevant.
+    qrels["none"] = {"w": 0}
+    assert sentence(["x", "new"], ["z", "newer"], "ESL").startswith("ESL has no finite bounds.")
+    del qrels["none"], qrels["q"]["y"]
+    assert "by -2.0000 to +2.0000" in sentence(["new"], ["newer"], "CG(gain={1:1,2:2})@1")
 
 
 def test_bounds_need_runs_and_two_systems() -> None:

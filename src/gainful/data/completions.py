@@ -18,9 +18,6 @@ def unjudged_ranks(graded: GradedRun) -> tuple[Ints, Ints]:
     """Return query and rank of every retrieved document without a judgment, by query, then by rank."""
     is_judged = np.zeros(int(graded.list_offsets[-1]), bool)
     is_judged[graded.hit_place] = True
-    if graded.pooled is not None:  # judged, although they count as unjudged
-        offsets, rank = graded.pooled
-        is_judged[np.repeat(graded.list_offsets[:-1], np.diff(offsets)) + rank - 1] = True
     place = np.flatnonzero(~is_judged)
     query = np.repeat(np.arange(graded.retrieved.size), graded.retrieved)[place]
     return query, place - graded.list_offsets[query] + 1

@@ -71,10 +71,9 @@ def with_ends(evaluation: ScoredRun, measure: Measure, low: Floats, high: Floats
 
     value = evaluation.settled_scores(measure)
     low, high = (evaluation.settled(measure, each) for each in (low, high))
-    left_out = np.isnan(value)
     return {
-        "lowest": np.where(left_out, np.nan, np.fmin(low, value)),
-        "highest": np.where(left_out, np.nan, np.fmax(high, value)),
+        "lowest": np.where(np.isnan(value), np.nan, np.fmin(low, value)),
+        "highest": np.where(np.isnan(value), np.nan, np.fmax(high, value)),
     }
 
 
@@ -114,9 +113,7 @@ def _bounds_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -
 
 
 def _chance_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
-    from gainful.measures.expected import AVERAGED_OVER_TIES
-
-    return None if measure.name in AVERAGED_OVER_TIES else "no closed form"
+    return None if any(of_runs.values()) else "no closed form"
 
 
 def _loss_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:

@@ -30,7 +30,7 @@ from gainful.kernel.parallel import current_progress, in_parallel
 from gainful.measures.base import Measure
 from gainful.measures.block import computed, gains_of, raw_scores, seen_blocks
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
-from gainful.measures.expected import AVERAGED_OVER_TIES
+from gainful.measures.expected import AVERAGED_OVER_TIES, BOUNDED_BY_GRADE
 from gainful.policy import BY_GRADE, Policy, PolicyLike
 from gainful.question import settings_of, unknown_option
 
@@ -359,12 +359,12 @@ def evaluate_graded(
 
 def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats) -> Floats | None:
     """Return the raw scores with the worst and the best order of equal scores; None if ties decide nothing."""
-    cutoffs = [measure.rank_cutoff or math.inf for measure in measures]
-    if graded.policy.ties in BY_GRADE or any(m.needed() for m in measures):
+    bounded = [i for i, measure in enumerate(measures) if _rises_with_grade(measure, graded.judged)]
+    if graded.policy.ties in BY_GRADE or not bounded:
         return None
-    tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(cutoffs))
-    if not any(gains_of(measure, np.zeros(1), graded.judged.scale).any() for measure in measures):
-        tied &= graded.hit_grade != 0
+    measures = [measures[i] for i in bounded]
+    tied = (graded.hit_last > graded.hit_first) & (graded.hit_first <= max(m.rank_cutoff or math.inf for m in measures))
+    tied &= (graded.hit_grade != 0) | any(m.better == "lower" for m in measures)  # grade 0 may be forbidden
     of_ties = np.repeat(np.arange(graded.retrieved.size), np.diff(graded.hit_offsets))[tied]
     queries = np.flatnonzero(np.bincount(of_ties))  # np.unique would import numpy.ma
     if not queries.size:
@@ -373,5 +373,15 @@ def _scores_of_ties(graded: GradedRun, measures: Sequence[Measure], raw: Floats)
     for scores, best_first in zip(found, (False, True), strict=True):
         for block, seen_by in seen_blocks(graded.by_grade(best_first), measures, queries):
             for i in seen_by:
-                scores[i, block.queries] = computed(measures[i], block)
+                scores[bounded[i], block.queries] = computed(measures[i], block)
     return found
+
+
+def _rises_with_grade(measure: Measure, judged: Judged) -> bool:
+    """Whether a better document at a higher rank never makes a score worse."""
+    if measure.name not in BOUNDED_BY_GRADE or measure.needed() or getattr(measure, "favours_rank_2", False):
+        return False
+    worth = gains_of(measure, judged.levels, judged.scale) * (1 if measure.better == "higher" else -1)
+    # Unjudged documents, worth 0, are above those of grade 0.
+    worth = np.insert(worth, np.searchsorted(judged.levels, 0.0, "right"), 0.0)
+    return bool((np.diff(worth) >= 0).all())

@@ -16,7 +16,6 @@ from gainful.evaluation.results import ScoredRun
 from gainful.frozen import replace
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
-from gainful.measures.expected import BOUNDED_BY_GRADE
 from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id, units
 from gainful.policy import BY_GRADE, Policy
 
@@ -160,9 +159,7 @@ def _of_ties(evaluation: ScoredRun) -> list[str]:
     ends, ranges = [replace(evaluation, raw=raw, ties=None) for raw in evaluation.tied], []
     for measure in evaluation.measures:
         low, high = (f"{mean:.4f}" for mean in sorted(end.mean(measure) for end in ends))
-        gains = [gain for _, gain in getattr(getattr(measure, "gain", None), "weights", ())]
-        rises = getattr(measure, "level", None) is None and gains == sorted(gains) and not any(gains[:1])
-        if measure.name in BOUNDED_BY_GRADE and rises and low != high:
+        if low != high:
             ranges.append(f"{measure} between {low} and {high}")
     return [f"ties leave {', '.join(ranges[:3])}{', ...' * (len(ranges) > 3)}"] if ranges else []
 

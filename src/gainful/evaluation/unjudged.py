@@ -127,11 +127,8 @@ class Unjudged:
             ends = []
             for graded, rank, score in zip(self.runs, self.rank.T, now.T, strict=False):
                 order = np.lexsort((np.where(rank > 0, rank, np.iinfo(np.int64).max), self.query))
-                both = score_bounds(graded, measure, (self.query[order], rank[order]))
-                low, high = (
-                    settled(each, graded.answered, measure, graded.policy.missing, graded.policy.undefined)
-                    for each in both
-                )
+                both, policy = np.stack(score_bounds(graded, measure, (self.query[order], rank[order]))), graded.policy
+                low, high = settled(both, graded.answered, measure, policy.missing, policy.undefined)
                 ends.append((np.fmin(low, score), np.fmax(high, score)))
             return ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
         fixed, weight = np.zeros(size), np.zeros(self.query.size)

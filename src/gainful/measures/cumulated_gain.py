@@ -85,9 +85,13 @@ class CumulatedGain(OfGains):
 
     def capped(self, scores: Floats) -> Floats:
         """Reduce ratios that exceed 1 by rounding error to 1."""
-        # The same gains added in another order may differ in the last bit. Only a discount that favours rank 2 over
-        # rank 1 (jarvelin2000, base above 2) can exceed the ideal.
-        return scores if self.discount == "jarvelin2000" else np.minimum(scores, 1.0)
+        # The same gains added in another order may differ in the last bit.
+        return scores if self.favours_rank_2 else np.minimum(scores, 1.0)
+
+    @property
+    def favours_rank_2(self) -> bool:
+        """Whether rank 2 counts more than rank 1 (jarvelin2000, base above 2): the ideal list is not the best one."""
+        return bool(np.diff(self._divisors(np.array([1.0, 2.0])))[0] < 0)
 
     def vectors(self, block: Block, depth: int) -> tuple[Floats, Floats]:
         """Return the cumulated values of the run and of the ideal lists, queries x ranks (at most ``width``)."""

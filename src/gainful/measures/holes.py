@@ -29,7 +29,7 @@ from gainful.notation import count_of, number_text
 from gainful.policy import BY_GRADE
 
 #: Measures that are extreme if all unjudged documents down to the cutoff are relevant and no later ones, or vice versa.
-_AT_ENDS = frozenset(("F", "SetP", "SetR", "SetF", "Success", "Complete", "Leak", "RR", "ERR"))
+_AT_ENDS = frozenset("F RelP SetP SetR SetF SetAP SetRelP NumRelRet Success Complete Leak RR ERR".split())  # noqa: SIM905 - shorter
 
 _CONDENSED = "{}: unjudged=condensed removes unjudged documents, so that it has no bounds"
 
@@ -58,10 +58,9 @@ def linear_form(measure: Measure) -> Linear | None:
             (rank > 0) & (rank <= (k or rank)), at(np.maximum(rank, 1).astype(np.float64)), 0.0
         )
 
-    if measure.name in ("CG", "DCG", "nCG", "nDCG") and getattr(measure, "average", None) is None:
+    is_best = measure.name != "nDCG" or not getattr(measure, "favours_rank_2", False)  # the ideal list
+    if measure.name in ("CG", "DCG", "nCG", "nDCG") and is_best and getattr(measure, "average", None) is None:
         divide: Callable[[Floats], Floats] = measure._divisors  # type: ignore[attr-defined]
-        if measure.name == "nDCG" and divide(np.array([1.0, 2.0]))[1] < 1.0:
-            return None  # the best list is not the ideal list
 
         def ideal(number: Ints) -> Floats:
             number = np.minimum(number, k or number)
@@ -82,13 +81,16 @@ def linear_form(measure: Measure) -> Linear | None:
 def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:
     """Return a grade with the lowest gain and one with the highest: of the judgments, 0 or the scale's end."""
     gain, level = getattr(measure, "gain", None), getattr(measure, "level", None)
-    named = [grade for grade, _ in gain.weights] if isinstance(gain, Gain) and gain.weights else [0.0, judged.scale]
+    weights = dict(gain.weights) if isinstance(gain, Gain) else {}
+    # Without a weight of grade 0, a document that is not relevant has no grade; negative ones also have gain 0.
+    named = [*weights, 0.0 if 0.0 in weights else -1.0] if weights else [0.0, judged.scale]
     grades = distinct(np.array([*judged.levels, *named, *([] if level is None else [level])]))
     grades = grades[grades <= judged.scale]
     gains = gains_of(measure, grades, judged.scale)
     if gains.min() == gains.max():
         message = f"{measure}: all grades up to the scale {number_text(judged.scale)} have the same gain"
-        raise UsageError(message, f"{option('scale', 3.0)} sets a higher scale")
+        hint = f"{option('scale', judged.scale + 1)} sets a higher scale"
+        raise UsageError(message, None if gains.any() else hint)
     return float(grades[gains.argmin()]), float(grades[gains.argmax()])
 
 
@@ -156,11 +158,8 @@ def score_bounds(
         seen, ends = (rank > 0) & (rank <= (measure.rank_cutoff or rank)), end_grades(measure, judged)
         grades = np.where(seen, *ends), np.where(seen, *ends[::-1])
         ended = [completed(graded, np.arange(size), row, rank, grade) for grade in grades]
-        low, high = (raw_scores(each, [measure])[0] for each in ended)
-        return low, high
-    least, most = measure.bounds
-    # Rank 2 counts more than rank 1 with one discount, so that nDCG can exceed 1.
-    most = np.inf if getattr(measure, "discount", None) == "jarvelin2000" else most
+        return raw_scores(ended[0], [measure])[0], raw_scores(ended[1], [measure])[0]
+    least, most = measure.bounds[0], np.inf if getattr(measure, "favours_rank_2", False) else measure.bounds[1]
     return np.full(size, least), np.full(size, most)
 
 
@@ -172,8 +171,7 @@ def quotient_bounds(
     ``row`` is the query of each document, whose gain is free; ``fixed`` is the sum over judged documents. Weights and
     ``fixed`` may be differences of two lists'.
     """
-    ends = np.array(end_grades(measure, judged))
-    lowest, highest = gains_of(measure, ends, judged.scale).tolist()
+    lowest, highest = gains_of(measure, np.array(end_grades(measure, judged)), judged.scale).tolist()
     size = fixed.size
     fixed = fixed + lowest * sum_by(row, weight, size)
     if form.ideal is None:

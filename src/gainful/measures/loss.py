@@ -24,9 +24,7 @@ _SPLIT = {*"nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P RelP SetR Rprec RprecMul
 
 def is_split(measure: Measure) -> bool:
     """Whether the loss of a measure can be split."""
-    # With jarvelin2000 and a base above 2, rank 2 counts more than rank 1.
-    boosts = getattr(measure, "discount", None) == "jarvelin2000" and measure._divisors(np.array([2.0]))[0] < 1.0  # type: ignore[attr-defined]
-    return measure.name in _SPLIT and not boosts
+    return measure.name in _SPLIT and not getattr(measure, "favours_rank_2", False)
 
 
 def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:

@@ -59,7 +59,8 @@ class PairBounds:
             return f"All documents of both systems are judged, so that mean {self.measure} cannot change."
         if not math.isfinite(self.high - self.low):
             return f"{self.measure} has no finite bounds."
-        at = f"mean {self.measure} differs by {self.low:+.4f} to {self.high:+.4f}"
+        widest = "" if self.is_exact else " at the widest"
+        at = f"mean {self.measure} differs by {self.low:+.4f} to {self.high:+.4f}{widest}"
         among = f", {self.near:,} of them in the top {self.cutoff}" if self.cutoff else ""
         found = f"{count_of(self.unjudged, 'unjudged document')}{among}"
         if abs(self.difference) <= _ROUNDING:
@@ -79,7 +80,8 @@ def pair_bounds(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> 
     """Return the possible differences of two systems' means, first minus second."""
     found = Unjudged.of(scores, matrix, names, option("bounds"))
     measure = found.measure
-    low, high = (math.fsum(found.weights * each) for each in found.difference_bounds())
+    counted = found.weights > 0  # other queries may have no finite bounds
+    low, high = (math.fsum(found.weights[counted] * each[counted]) for each in found.difference_bounds())
     difference = math.fsum(found.weights * found.differences(np.zeros(0, np.int64), np.zeros(0)))
     near = ((found.rank > 0) & (found.rank <= (measure.rank_cutoff or _DEPTH))).any(axis=1)
     counts = found.weights[found.query] > 0
