@@ -39,6 +39,8 @@ def test_queries_are_listed_with_texts_most_changed_first(files):
     assert ["q2", "moved", "d2", "2", "1"] in lines
     listed = files("diff", "old.run", "new.run", "--k", "2", "--detail", "--most", "1").out
     assert "q3 " in listed and "q2 " not in listed
+    listed = files("diff", "old.run", "new.run", "--k", "2", "--detail", "--most", "0").out
+    assert "Changes from old" in listed and not any(title in listed for title in ("Most changed", "Documents"))
 
 
 def test_programs_get_everything(files):
@@ -62,7 +64,9 @@ def test_programs_get_everything(files):
 
 @pytest.mark.parametrize(("limit", "code"), [("0.16", 1), ("0.17", 0), ("0", 1), ("1", 0)])
 def test_too_much_change_fails(files, limit, code):
-    assert files("diff", "old.run", "new.run", "--k", "2", "--fail-above", limit).code == code
+    result = files("diff", "old.run", "new.run", "--k", "2", "--fail-above", limit)
+    verdict = f"16.67% {'exceeds' if code else 'is within'} the limit of {100 * float(limit):g}%."
+    assert result.code == code and verdict in result.words
 
 
 def test_a_limit_that_is_met_exactly_passes(command):

@@ -250,7 +250,8 @@ class Page:
         return replace(self, parts=of(self.parts), notes=of(self.notes))
 
     def without_repeats(self) -> Page:
-        """Keep only the first of repeated notes and captions, unless tables are used alone, with a caption or label."""
+        """Keep only the first of repeated notes and captions, and tables that show rows, unless tables are used alone,
+        with a caption or label."""
         if self.caption is not None or self.label is not None:
             return self
         seen: set[str] = set()
@@ -266,7 +267,8 @@ class Page:
             caption = getattr(part, "caption", "")
             return replace(part, caption="".join(first([caption]))) if caption else part
 
-        return replace(self, parts=tuple(map(of, self.parts)), notes=first(self.notes))
+        shown = (part for part in self.parts if getattr(part, "most", None) != 0)
+        return replace(self, parts=tuple(map(of, shown)), notes=first(self.notes))
 
     def with_whole_conventions(self) -> Page:
         """Return the page with conventions in full, as in files."""
