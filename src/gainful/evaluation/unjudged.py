@@ -60,6 +60,8 @@ class Unjudged:
         chosen = {name: sources[name] for name in systems}
         joined = join_each(judged, chosen, lambda _, graded: graded, frozenset(["documents"]), threads=threads)
         for name, graded in joined.items():
+            if "ties" in measure.needed() and graded.facts.tied_count:
+                raise UsageError(f"{measure}: {what} cannot use measures of ties, and {graded.source} has ties")
             refuse_bounds(measure, graded)
             refuse_undefined(measure, scores.evaluations[name].settled_scores(measure), graded.answered)
         position, weights = {query: i for i, query in enumerate(judged.query_ids)}, np.zeros(len(judged.query_ids))

@@ -80,7 +80,7 @@ def linear_form(measure: Measure) -> Linear | None:
 
 
 def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:
-    """Return a grade with the lowest gain and one with the highest: of the judgments, 0 or the scale's end."""
+    """Return the lowest grade with the lowest gain, the highest with the highest: of the judgments, 0 or the scale."""
     gain, level = getattr(measure, "gain", None), getattr(measure, "level", None)
     named = [grade for grade, _ in gain.weights] if isinstance(gain, Gain) and gain.weights else [0.0, judged.scale]
     grades = distinct(np.array([*judged.levels, *named, *([] if level is None else [level])]))
@@ -89,7 +89,7 @@ def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:
     if gains.min() == gains.max():
         message = f"{measure}: all grades up to the scale {number_text(judged.scale)} have the same gain"
         raise UsageError(message, f"{option('scale', 3.0)} sets a higher scale")
-    return float(grades[gains.argmin()]), float(grades[gains.argmax()])
+    return float(grades[gains.argmin()]), float(grades[gains == gains.max()][-1])
 
 
 def refuse_bounds(measure: Measure, graded: GradedRun) -> None:
