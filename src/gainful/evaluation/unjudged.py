@@ -87,9 +87,8 @@ class Unjudged:
 
     def scores(self, chosen: Ints, grade: Floats) -> Floats:
         """Return the scores (queries x systems) if the chosen documents had these grades."""
-        every = np.arange(len(self.runs[0].query_ids))
-        judged = Completed(self.runs[0].judged, every, self.query[chosen], grade)
-        return self._scores(every, self.query[chosen], chosen, grade, judged)
+        every, row = np.arange(len(self.runs[0].query_ids)), self.query[chosen]
+        return self._scores(every, row, chosen, grade, Completed(self.runs[0].judged, every, row, grade))
 
     def differences(self, chosen: Ints, grade: Floats) -> Floats:
         """Return the differences of the first two systems' scores, by query, if the documents had these grades."""

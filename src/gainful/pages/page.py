@@ -222,7 +222,6 @@ class Page:
             return self
         listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         pattern = re.compile(rf"(?<![\w@.-])(?:{listed})(?![\w@(-]|\.\w)")
-
         seen = set() if used is None else used
 
         def other(name: Any) -> Any:
@@ -250,8 +249,7 @@ class Page:
         return replace(self, parts=of(self.parts), notes=of(self.notes))
 
     def without_repeats(self) -> Page:
-        """Keep only the first of repeated notes and captions, and tables that show rows, unless tables are used alone,
-        with a caption or label."""
+        """Keep the first of repeated notes and captions, and tables with rows to show; with a caption or label, all."""
         if self.caption is not None or self.label is not None:
             return self
         seen: set[str] = set()
