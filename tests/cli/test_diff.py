@@ -61,8 +61,7 @@ def test_programs_get_everything(files):
 @pytest.mark.parametrize(("limit", "code"), [("0.16", 1), ("0.17", 0), ("0", 1), ("1", 0)])
 def test_too_much_change_fails(files, limit, code):
     result = files("diff", "old.run", "new.run", "--k", "2", "--fail-above", limit)
-    verdict = f"16.67% {'exceeds' if code else 'is within'} the limit of {100 * float(limit):g}%."
-    assert result.code == code and verdict in result.words
+    assert result.code == code and f"16.67% {'exceeds' if code else 'is within'} the limit of" in result.words
 
 
 @pytest.mark.parametrize(

@@ -103,11 +103,11 @@ class TestOneSet:
     @together(
         ("content", "arguments", "sentence"),
         [
-            (NEGATIVE, "", "2 grades are below 0: -2, -1. They count as judged, not relevant (negative=judged)."),
+            (NEGATIVE, "", "2 grades are below 0: -2 and -1. They count as judged, not relevant (negative=judged)."),
             (
                 NEGATIVE,
                 "--negative unjudged",
-                "2 grades are below 0: -2, -1. 2 documents count as unjudged (negative=unjudged).",
+                "2 grades are below 0: -2 and -1. 2 documents count as unjudged (negative=unjudged).",
             ),
             ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", "", "1 grade is fractional, although most are whole numbers: 0.5."),
             ("q 0 d1 1\n", "--scale 3", "No document reaches the scale 3; the highest grade is 1."),
@@ -140,9 +140,8 @@ class TestOneSet:
 
     def test_grades_above_the_scale_are_odd_and_not_refused(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 3\nr 0 d1 4\nr 0 d2 0\nr 0 d3 3\n")
-        sentence = (
-            "3 grades are above the scale 2 (60.0% of 5 judgments): 3, 4; the first is a.txt:2 (query q, document d2)."
-        )
+        sentence = "3 grades are above the scale 2 (60.0% of 5 judgments): 3 and 4; the first is a.txt:2"
+        sentence += " (query q, document d2)."
         alone = command("judgments", "a.txt", "--scale", "2", "--format", "jsonl")
         assert alone.code == 0 and sentence in texts(alone)
         assert not [text for text in texts(alone) if "reaches the scale" in text]
@@ -418,11 +417,7 @@ class TestOrders:
             ],
         ),
         *(
-            (
-                [*files, "-m", "AP"],
-                2,
-                ["--measure: runs to score are missing", "hint: add --run FILE"],
-            )
+            ([*files, "-m", "AP"], 2, ["--measure: runs to score are missing", "hint: add --run FILE"])
             for files in (["a.txt"], ["a.txt", "b.txt"])
         ),
         (
