@@ -482,10 +482,11 @@ def test_merge(command):
     """Words are graded in either file or both; what does not apply is refused."""
     command.write("a", "q1 0 a 1\nq1 0 b 0\n")
     command.write("words", "q1 0 a Maybe\nq1 0 c Sure\n")
-    grades = "--grades", "Maybe=1,Sure=2"
     for first in ("a", "words"):
-        result = command("judgments", first, "--merge", "words", *grades, "--quiet", "--format", "trec")
+        result = command("judgments", first, "--merge", "words", "--grades", "Maybe=1,Sure=2", "-q", "--format", "trec")
         assert result.code == 0 and sorted(result.out.splitlines()[-2:])[1] == "q1 0 c 2"
+    command.write("b.csv", "query,document,grade\nq1,c,good\n")
+    assert "b.csv: grades are words, read as --grades good=2" in command("judgments", "a", "--merge", "b.csv").err
     for wrong, message in (
         (("--merge", "a", "--grades", "Sure=2"), "--grades: none of its words occurs"),
         (("--merge", "a", "--calibrate"), "--calibrate cannot be used with --merge"),
