@@ -258,7 +258,7 @@ def listed(words: Sequence[str], conjunction: str = "and", most: int | None = No
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
-    *first, last = words if most is None or len(words) <= most else [*words[:most], f"{len(words) - most} more"]
+    *first, last = words if most is None or len(words) <= most else [*words[:most], f"{len(words) - most:,} more"]
     return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 

@@ -85,7 +85,7 @@ class Policy:
     ties: str = _choice(
         "docid-desc docid-asc rank input expected best worst",
         "order of tied documents; IDs compare as bytes, rank falls back on docid-desc, order=rank ties on rank; "
-        "expected averages scores over all orders, best and worst put higher or lower grades first",
+        "with judgments, expected averages scores over all orders, best and worst put higher or lower grades first",
     )
     scores: str = _choice("float64 float32", "precision of scores; float32 rounds scores before comparing them")
     duplicates: str = _choice("error first", "treatment of duplicates in a list; first keeps the best-ranked one")

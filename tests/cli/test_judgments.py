@@ -103,11 +103,11 @@ class TestOneSet:
     @together(
         ("content", "arguments", "sentence"),
         [
-            (NEGATIVE, "", "2 grades are below 0: -2, -1. They count as judged, not relevant (negative=judged)."),
+            (NEGATIVE, "", "2 grades are below 0: -2 and -1. They count as judged, not relevant (negative=judged)."),
             (
                 NEGATIVE,
                 "--negative unjudged",
-                "2 grades are below 0: -2, -1. 2 documents count as unjudged (negative=unjudged).",
+                "2 grades are below 0: -2 and -1. 2 documents count as unjudged (negative=unjudged).",
             ),
             ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", "", "1 grade is fractional, although most are whole numbers: 0.5."),
             ("q 0 d1 1\n", "--scale 3", "No document reaches the scale 3; the highest grade is 1."),
@@ -140,9 +140,8 @@ class TestOneSet:
 
     def test_grades_above_the_scale_are_odd_and_not_refused(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 3\nr 0 d1 4\nr 0 d2 0\nr 0 d3 3\n")
-        sentence = (
-            "3 grades are above the scale 2 (60.0% of 5 judgments): 3, 4; the first is a.txt:2 (query q, document d2)."
-        )
+        sentence = "3 grades are above the scale 2 (60.0% of 5 judgments): 3 and 4; the first is a.txt:2"
+        sentence += " (query q, document d2)."
         alone = command("judgments", "a.txt", "--scale", "2", "--format", "jsonl")
         assert alone.code == 0 and sentence in texts(alone)
         assert not [text for text in texts(alone) if "reaches the scale" in text]
@@ -418,11 +417,7 @@ class TestOrders:
             ],
         ),
         *(
-            (
-                [*files, "-m", "AP"],
-                2,
-                ["--measure: runs to score are missing", "hint: add --run FILE"],
-            )
+            ([*files, "-m", "AP"], 2, ["--measure: runs to score are missing", "hint: add --run FILE"])
             for files in (["a.txt"], ["a.txt", "b.txt"])
         ),
         (
@@ -487,10 +482,11 @@ def test_merge(command):
     """Words are graded in either file or both; what does not apply is refused."""
     command.write("a", "q1 0 a 1\nq1 0 b 0\n")
     command.write("words", "q1 0 a Maybe\nq1 0 c Sure\n")
-    grades = "--grades", "Maybe=1,Sure=2"
     for first in ("a", "words"):
-        result = command("judgments", first, "--merge", "words", *grades, "--quiet", "--format", "trec")
+        result = command("judgments", first, "--merge", "words", "--grades", "Maybe=1,Sure=2", "-q", "--format", "trec")
         assert result.code == 0 and sorted(result.out.splitlines()[-2:])[1] == "q1 0 c 2"
+    command.write("b.csv", "query,document,grade\nq1,c,good\n")
+    assert "b.csv: grades are words, read as --grades good=2" in command("judgments", "a", "--merge", "b.csv").err
     for wrong, message in (
         (("--merge", "a", "--grades", "Sure=2"), "--grades: none of its words occurs"),
         (("--merge", "a", "--calibrate"), "--calibrate cannot be used with --merge"),

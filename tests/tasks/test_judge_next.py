@@ -34,7 +34,7 @@ def collection(seed: int, systems: int) -> tuple[dict[str, Any], dict[str, Any]]
 
 @pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 @pytest.mark.parametrize("systems", [1, 2, 4])
-@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "RR@2", "ERR@3"])
+@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "RR@2", "ERR@3", "muAP", "Compat", "NDPM"])
 def test_movements_are_those_of_scoring_again(core: str, systems: int, measure: str) -> None:
     qrels, runs = collection(3, systems)
     scored = evaluate(qrels, runs, measure)
@@ -140,6 +140,8 @@ def test_what_cannot_be_tried_is_refused() -> None:
         judge_next(evaluate(qrels, runs, "P@1", ties="expected"))
     with pytest.raises(UsageError, match="expected two systems, found 's' twice"):
         judge_next(evaluate(qrels, runs, "P@1"), between=("s", "s"))
+    with pytest.raises(UsageError, match="cannot use measures of ties, and s has ties"):
+        judge_next(evaluate(qrels, runs, "NDPM"))
     with pytest.raises(UsageError, match="measures of tables of documents or of scores"):
         judge_next(evaluate(qrels, runs, "RelativeRelevance"))
     assert judge_next(evaluate(qrels, runs["s"], "P@1")).pairs == [("q", "x")]  # a single system

@@ -95,6 +95,7 @@ def command(
             judged = inputs._replace(qrels=inputs.qrels._replace(grades={})).read_qrels(a)
         with output.opened() as out:
             out.write(merge_judgments(judged, answers))
+        output.notify((*judged.notes, *answers.notes))
         return
     asked, of_calibration = given(JudgeOptions, params), given(CalibrationOptions, params)
     shared: dict[str, Any] = {"policy": reading.policy, "scale": reading.scale}

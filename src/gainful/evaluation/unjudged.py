@@ -60,6 +60,8 @@ class Unjudged:
         chosen = {name: sources[name] for name in systems}
         joined = join_each(judged, chosen, lambda _, graded: graded, frozenset(["documents"]), threads=threads)
         for name, graded in joined.items():
+            if "ties" in measure.needed() and graded.facts.tied_count:
+                raise UsageError(f"{measure}: {what} cannot use measures of ties, and {graded.source} has ties")
             refuse_bounds(measure, graded)
             refuse_undefined(measure, scores.evaluations[name].settled_scores(measure), graded.answered)
         position, weights = {query: i for i, query in enumerate(judged.query_ids)}, np.zeros(len(judged.query_ids))
@@ -85,9 +87,8 @@ class Unjudged:
 
     def scores(self, chosen: Ints, grade: Floats) -> Floats:
         """Return the scores (queries x systems) if the chosen documents had these grades."""
-        every = np.arange(len(self.runs[0].query_ids))
-        judged = Completed(self.runs[0].judged, every, self.query[chosen], grade)
-        return self._scores(every, self.query[chosen], chosen, grade, judged)
+        every, row = np.arange(len(self.runs[0].query_ids)), self.query[chosen]
+        return self._scores(every, row, chosen, grade, Completed(self.runs[0].judged, every, row, grade))
 
     def differences(self, chosen: Ints, grade: Floats) -> Floats:
         """Return the differences of the first two systems' scores, by query, if the documents had these grades."""

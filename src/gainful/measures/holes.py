@@ -79,7 +79,7 @@ def linear_form(measure: Measure) -> Linear | None:
 
 
 def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:
-    """Return a grade with the lowest gain and one with the highest: of the judgments, 0 or the scale's end."""
+    """Return the lowest grade with the lowest gain, the highest with the highest: of the judgments, 0 or the scale."""
     gain, level = getattr(measure, "gain", None), getattr(measure, "level", None)
     weights = dict(gain.weights) if isinstance(gain, Gain) else {}
     # Without a weight of grade 0, a document that is not relevant has no grade; negative ones also have gain 0.
@@ -91,7 +91,7 @@ def end_grades(measure: Measure, judged: Judged) -> tuple[float, float]:
         message = f"{measure}: all grades up to the scale {number_text(judged.scale)} have the same gain"
         hint = f"{option('scale', judged.scale + 1)} sets a higher scale"
         raise UsageError(message, None if gains.any() else hint)
-    return float(grades[gains.argmin()]), float(grades[gains.argmax()])
+    return float(grades[gains.argmin()]), float(grades[gains == gains.max()][-1])
 
 
 def refuse_bounds(measure: Measure, graded: GradedRun) -> None:

@@ -229,7 +229,6 @@ class Page:
             return self
         listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         pattern = re.compile(rf"(?<![\w@.-])(?:{listed})(?![\w@(-]|\.\w)")
-
         seen = set() if used is None else used
 
         def other(name: Any) -> Any:
@@ -256,7 +255,7 @@ class Page:
         return replace(self, parts=of(self.parts), notes=of(self.notes))
 
     def without_repeats(self) -> Page:
-        """Keep only the first of repeated notes and captions, unless tables are used alone, with a caption or label."""
+        """Keep the first of repeated notes and captions, and tables with rows to show; with a caption or label, all."""
         if self.caption is not None or self.label is not None:
             return self
         seen: set[str] = set()
@@ -272,7 +271,8 @@ class Page:
             caption = getattr(part, "caption", "")
             return replace(part, caption="".join(first([caption]))) if caption else part
 
-        return replace(self, parts=tuple(map(of, self.parts)), notes=first(self.notes))
+        shown = (part for part in self.parts if getattr(part, "most", None) != 0)
+        return replace(self, parts=tuple(map(of, shown)), notes=first(self.notes))
 
     def with_whole_conventions(self) -> Page:
         """Return the page with conventions in full, as in files."""

@@ -97,13 +97,13 @@ class RunDiff(Showable):
     @property
     def is_above(self) -> bool:
         """Whether a run changes a larger share of the first top k than ``fail_above``; all of it if a query is lost."""
-        if (limit := self.asked.fail_above) is None:
-            return False
-        means = []
-        for run in self.runs:
-            weights = self.table.weights_of((*run.queries, *run.only_old))
-            means.append(float(np.average([*run.first.share, *(1.0 for _ in run.only_old)], weights=weights)))
-        return max(means) > limit + 1e-12  # a mean may exceed a limit that it equals by rounding
+        return any(self._limited(run)[1] for run in self.runs)
+
+    def _limited(self, run: RunChange) -> tuple[float, bool]:
+        """Return the share of the first top k that changed, all of it for lost queries, and whether it is too large."""
+        weights, limit = self.table.weights_of((*run.queries, *run.only_old)), self.asked.fail_above
+        share = float(np.average([*run.first.share, *(1.0 for _ in run.only_old)], weights=weights))
+        return share, limit is not None and share > limit + 1e-12  # it may exceed an equal limit by rounding
 
     def page(self, places: int = 4, most: int = 10) -> Page:
         """Return a sentence per run, summaries by run and segment, the ``most`` changed queries and their documents."""
@@ -131,8 +131,8 @@ class RunDiff(Showable):
         parts += (part for run in self.runs for part in self._by_query(run, places, most))
         header: dict[str, object] = {"old": self.old, "runs": [run.name for run in self.runs]}
         header |= {"persistence": self.asked.persistence, "rbo_ties": self.asked.rbo_ties}
-        header |= {"only_old": {run.name: list(run.only_old) for run in self.runs}}
-        header |= {"only_new": {run.name: list(run.only_new) for run in self.runs}}
+        for name in ("only_old", "only_new"):
+            header[name] = {run.name: list(getattr(run, name)) for run in self.runs}
         note = conventions(self.policy, LIST_CHOICES)
         return Page("diff", tuple(parts), (note,), header, systems=(self.old, *(run.name for run in self.runs)))
 
@@ -146,9 +146,12 @@ class RunDiff(Showable):
         for each, only in ((self.old, run.only_old), (run.name, run.only_new)):
             if only:
                 there = f"{count_of(len(only), 'query is', 'queries are')} only in {printable(each)}"
-                limits = each == self.old and self.asked.fail_above is not None
-                counted = f", except by {for_asker('--fail-above', 'fail_above')}, as changed" if limits else ""
-                yield f"{there} ({some_of(only)}) and not counted{counted}."
+                yield f"{there} ({some_of(only)}) and not counted."
+        if self.asked.fail_above is not None:
+            share, is_above = self._limited(run)
+            line = f"{100 * share:.4g}% {'exceeds' if is_above else 'is within'} the limit of"
+            counted = "With lost queries counted as changed, " if run.only_old else ""
+            yield f"{counted}{line} {100 * self.asked.fail_above:g}%."
 
     def _by_query(self, run: RunChange, places: int, most: int) -> Iterator[Table | Detail]:
         """Yield a table of the queries that changed, most changed first, and a table of their documents."""

@@ -53,6 +53,9 @@ class Proposal(NamedTuple):
     moves: float
     expected: float
 
+    def rank_by(self, system: str) -> int | None:
+        return self.ranks.get(system)
+
     @property
     def lists(self) -> int:
         return len(self.ranks)
@@ -88,8 +91,7 @@ class JudgeNext(ScoreReport):
         about = next(iter(self.scores.evaluations.values())).about
         columns = list(head("query | document | lists # | best rank # ← best_rank"))
         if len(self.systems) <= _FEW_SYSTEMS:
-            by_run = {name: partial(lambda run, each: each.ranks.get(run), name) for name in self.systems}
-            columns[2:] = [Column(name, "count", get=rank) for name, rank in by_run.items()]
+            columns[2:] = [Column(name, "count", get=partial(Proposal.rank_by, system=name)) for name in self.systems]
         else:
             columns.append(Column("ranks", for_machines=True, get=lambda p: json.dumps(p.ranks, ensure_ascii=False)))
         if about is not None and about.has_texts:
@@ -139,29 +141,25 @@ def judge_next(asked: JudgeNextOptions) -> JudgeNext:
     if asked.prior is not None:
         pairs = [(judged.query_ids[found.query[i]], found.document[i]) for i in tried.tolist()]
         _read_prior(asked.prior, judged, pairs, probability)
-    means = matrix.means[[matrix.place(name) for name in systems]]
-    if means.size == 1:
-        means = np.append(means, 0.0)
+    single = len(systems) == 1  # compared with one whose mean never changes
+    means = np.pad(matrix.means[[matrix.place(name) for name in systems]], (0, single))
     one, other = np.triu_indices(means.size, 1)
     gaps = abs(means[one] - means[other])
     closeness = np.exp(-((_SHARPNESS * gaps / (np.median(gaps) or 1.0)) ** 2))
     moves, expected = np.zeros((2, tried.size))
     for grade, chance in probability.items():
-        changes = found.changes(tried, grade)
-        if len(systems) == 1:
-            changes = np.append(changes, np.zeros_like(changes), axis=1)
+        changes = np.pad(found.changes(tried, grade), ((0, 0), (0, single)))
         if grade in ends:
             moves = np.maximum(moves, changes.max(axis=1) - changes.min(axis=1))
         for i, j, weight in zip(one.tolist(), other.tolist(), (closeness / closeness.sum()).tolist(), strict=True):
             expected += chance * weight * (changes[:, i] - changes[:, j]) ** 2
     can_change = moves > _ROUNDING
-    order = np.lexsort((found.rank[tried].max(axis=1), -moves, -expected))
-    proposals = []
+    order, proposals = np.lexsort((found.rank[tried].max(axis=1), -moves, -expected)), []
     for i in order[can_change[order]][: asked.number].tolist():
         ranks = {name: int(rank) for name, rank in zip(systems, found.rank[tried[i]], strict=True) if rank}
         query, document = judged.query_ids[found.query[tried[i]]], found.document[tried[i]]
-        root = float(np.sqrt(expected[i]))
-        proposals.append(Proposal(text_of_id(query), text_of_id(document), ranks, float(moves[i]), root))
+        values = float(moves[i]), float(np.sqrt(expected[i]))
+        proposals.append(Proposal(text_of_id(query), text_of_id(document), ranks, *values))
     return JudgeNext(scores, systems, tuple(proposals), int(np.count_nonzero(can_change)), depth)
 
 
@@ -196,7 +194,5 @@ def _read_prior(table: Any, judged: Judged, pairs: list[tuple[bytes, bytes]], pr
     for grade in settled.values():
         probability.setdefault(grade, np.zeros(len(pairs)))
     for i, record in found:
-        for values in probability.values():
-            values[i] = 0.0
-        for column, grade in settled.items():
-            probability[grade][i] += number_of_cell(record, column)
+        for grade, values in probability.items():
+            values[i] = sum(number_of_cell(record, column) for column, at in settled.items() if at == grade)

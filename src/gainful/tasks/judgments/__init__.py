@@ -16,7 +16,7 @@ from gainful.evaluation.results import short_conventions
 from gainful.frozen import dataclass, field
 from gainful.io.rows import ids_of
 from gainful.kernel.arrays import Bools, Floats, distinct
-from gainful.notation import count_of, number_text, printable, read_number, text_of_id
+from gainful.notation import count_of, listed, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Conventions, Table, head, values_of
 from gainful.policy import Policy
 from gainful.render import Page, Showable
@@ -166,10 +166,8 @@ def describe_judgments(
     """
     least = None if rel is None else read_number(rel, for_asker("--rel", "rel"))
     settled = judgments.policy if isinstance(judgments, Judged) else Policy.of(policy)
-    if isinstance(judgments, Judged):
-        judged = judgments
-    else:
-        judged = Judged(Qrels.of(judgments), settled.replace(judges="max") if settled.judges == "error" else settled)
+    counted = settled.replace(judges="max") if settled.judges == "error" else settled
+    judged = judgments if isinstance(judgments, Judged) else Judged(Qrels.of(judgments), counted)
     qrels, grade = judged.qrels, judged.qrels.grade
     highest = qrels.scale if scale is None else read_number(scale, "scale")
     if highest <= 0 and scale is not None:
@@ -272,7 +270,6 @@ MOST_SHOWN = 12
 
 _NAMED = 5
 
-
 #: The choices that concern judgments.
 _CHOSEN = ("negative", "grade-zero", "judges", "subtopics")
 
@@ -293,8 +290,10 @@ def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
     """Yield the number of relevant documents per query, and unusual grades; for one side, if named."""
     without, policy = found.without_relevant, found.policy
     line = f"relevant documents ({means_relevant(found.rel)}): {_range(found.relevant_by_query)}"
-    none = f"{count_of(len(without), 'query has', 'queries have')} none: {listed(without)}"
-    lines = [f"{line}; {none}." if without else f"{line}."]
+    if without:
+        names = listed([*map(printable, without)], most=_NAMED)
+        line += f"; {count_of(len(without), 'query has', 'queries have')} none: {names}"
+    lines = [f"{line}."]
     if found.above_scale is not None:
         above = found.above_scale
         share = f"{100 * above.judgments / found.judgments:.1f}% of {count_of(found.judgments, 'judgment')}"
@@ -336,7 +335,7 @@ def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
 
 
 def _grades(odd: OddGrades | AboveScale, what: str) -> str:
-    grades = listed([number_text(grade) for grade in odd.grades])
+    grades = listed([number_text(grade) for grade in odd.grades], most=_NAMED)
     return f"{count_of(odd.judgments, 'grade is', 'grades are')} {what}: {grades}"
 
 
@@ -374,12 +373,6 @@ def spread_table(
         rows.append((name, low, float(statistics.median(of_query)), high, *extremes))
     numbers = f"lowest .{places} | median .{max(1, places)} | highest .{places}"
     return Table(head(f"{label} | {numbers} | lowest in | highest in"), rows, title)
-
-
-def listed(texts: Sequence[str]) -> str:
-    """Return the first texts and the number of others."""
-    shown = ", ".join(map(printable, texts[:_NAMED]))
-    return shown + (f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else "")
 
 
 def _range(spread: Spread) -> str:

@@ -19,7 +19,7 @@ from gainful.frozen import dataclass, replace
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import count_of, printable, some_of
+from gainful.notation import count_of, listed, printable, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Conventions, Row, Table, head, values_of
 from gainful.question import question
@@ -35,7 +35,8 @@ class MeasureCalibration(NamedTuple):
     """Means as by human judgments, best first, and differences from the baseline.
 
     ``ranks`` are the best and worst rank of each run by intervals of all paired differences that hold together
-    (Bonferroni). ``scores`` are those by human and by model judgments of the queries that both judge.
+    (Bonferroni). ``scores`` are those by human and by model judgments of the queries that both judge. ``favoured`` are
+    the runs whose differences from the baseline are clearly higher by the model on these queries, or clearly lower.
     """
 
     measure: Measure
@@ -43,6 +44,7 @@ class MeasureCalibration(NamedTuple):
     differences: dict[str, PoweredMean]
     ranks: dict[str, tuple[int, int]]
     scores: dict[str, tuple[Floats, Floats]]
+    favoured: tuple[list[str], list[str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,9 +88,15 @@ class Calibration(Showable):
         header = values_of(self, "names | both | queries | judgings | baseline")
         return Page("judgments", (sentence, *parts), (*notes, *self.conventions), header | self.distances())
 
-    def _parts(self, found: MeasureCalibration, places: int) -> Iterator[Table | Plot]:
+    def _parts(self, found: MeasureCalibration, places: int) -> Iterator[Table | Plot | str]:
         name, better, means = str(found.measure), found.measure.better, found.means
         sign, rows = 1.0 if better == "higher" else -1.0, list[Row]()
+        above, below = found.favoured[:: int(sign)]
+        for some, others in ((above, [self.baseline]), ([self.baseline], below)):
+            if some and others:
+                pair = f"{listed([*map(printable, some)])} over {listed([*map(printable, others)])}"
+                line = f"By {name}, {printable(self.names[1], 80)} favours {pair}, as a judge that also reranked would"
+                yield f"{line}: do not compare them by its judgments alone."
         for run, each in means.items():
             best, worst = found.ranks[run]
             ranks = f"rank {best}" if best == worst else f"rank {best} to {worst}"
@@ -183,10 +191,16 @@ def _calibrated(
         better[last] += pair.is_clear
         worse[first] += pair.is_clear
     both = ~np.isnan(trusted).all(axis=0)
+    apart, favoured = (judgings.mean(axis=1) - trusted)[:, both], (list[str](), list[str]())
+    for i in order:
+        bias = powered_mean(apart[i] - apart[base], np.zeros_like(apart[:1]), alpha / max(1, runs - 1))
+        if bias.is_clear:
+            favoured[bias.value < 0].append(names[i])
     return MeasureCalibration(
         measure,
         {names[i]: means[i] for i in order},
         {names[i]: difference(i, base, alpha) for i in order if i != base},
         {names[i]: (1 + int(better[i]), runs - int(worse[i])) for i in order},
         {names[i]: (trusted[i, both], judgings[i].mean(axis=0)[both]) for i in order},
+        favoured,
     )

@@ -335,14 +335,11 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     runs, measures, scale = asked.runs, asked.measures, asked.scale
     least = None if asked.rel is None else read_number(asked.rel, for_asker("--rel", "rel"))
     if runs and asked.b is None:
-        what = for_asker("--run", "runs")
-        raise UsageError(
-            f"{what}: two sets of judgments are needed to compare orders of systems",
-            "gainful judgments A B --run RUN; to score runs with one set, use gainful eval",
-        )
+        message = f"{for_asker('--run', 'runs')}: two sets of judgments are needed to compare orders of systems"
+        raise UsageError(message, "gainful judgments A B --run RUN; to score runs with one set, use gainful eval")
     if measures is not None and not runs:
-        what = for_asker("--measure", "measures")
-        raise UsageError(f"{what}: runs to score are missing", for_asker("add --run FILE", "add runs="))
+        message = f"{for_asker('--measure', 'measures')}: runs to score are missing"
+        raise UsageError(message, for_asker("add --run FILE", "add runs="))
 
     def prepared(side: Judged | QrelsLike) -> Judged:
         if isinstance(side, Judged):
@@ -453,8 +450,7 @@ def _verdict(difference: Estimate) -> str | None:
     value, low, high = difference
     if not value or (low is not None and high is not None and low <= 0 <= high):
         return None
-        # Without an interval, the verdict is limited to these documents.
-    where = "" if low is not None else " on these documents"
+    where = "" if low is not None else " on these documents"  # without an interval
     return f"B is {'stricter' if value < 0 else 'more generous'}{where}"
 
 
