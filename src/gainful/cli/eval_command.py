@@ -118,12 +118,7 @@ def command(
             from gainful.evaluation.evaluate import evaluate_runs
 
             evaluations = evaluate_runs(
-                collection.judged,
-                collection.runs,
-                measures,
-                queries=queries,
-                beside=beside,
-                threads=collection.threads,
+                collection.judged, collection.runs, measures, queries=queries, beside=beside, threads=collection.threads
             )
     from gainful.evaluation.evaluation_page import Report
     from gainful.evaluation.notices import notices

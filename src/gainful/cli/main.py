@@ -168,7 +168,8 @@ def _print_error(error: BaseException) -> int:
         error.show()
         return 2
     if isinstance(error, OSError):
-        _forget_output()
+        with contextlib.suppress(OSError, ValueError):  # keeps Python from retrying the failed write at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             where = error.filename or "standard output"
             done = "read" if os.path.isdir(where) else "written"  # only folders are listed outside of the readers
@@ -193,9 +194,3 @@ def _print_error(error: BaseException) -> int:
         "hint: this is a bug in gainful; set GAINFUL_TRACEBACK=1 to see the traceback\n"
     )
     return 70
-
-
-def _forget_output() -> None:
-    """Keep Python from retrying the failed write at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -244,7 +244,7 @@ class NormPrecision(_OfRanks):
 
     def compute(self, block: Block) -> Floats:
         size, base, missed = collection_size(self, block, self.N), self._base(block), self._missed(block)
-        factorials = _log_factorials(block.width)
+        factorials = np.append(0.0, np.cumsum(np.log(np.arange(1.0, block.width + 1.0))))
         places = self._places(block)
         logs = np.log(places.rank)
         shared = places.last > places.first
@@ -269,10 +269,6 @@ class NormPrecision(_OfRanks):
         # Clip rounding errors beyond the best and the worst ranking.
         scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
-
-
-def _log_factorials(highest: int) -> Floats:
-    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, highest + 1.0)))))
 
 
 def _log_falling(size: int, most: int) -> Floats:
