@@ -28,10 +28,7 @@ Q2 = 1.5  # 1 + log4(2)
 Q3 = 1 + math.log(3, 4)
 IDEAL_T = 3 + 1 / 2  # grades 3 and 1 at ranks 1 and 2
 
-SDCG = {
-    "A": {"s1": 3 / 2 + (3 + 1 / 2) / Q2, "s2": 1.0, "s3": 2 / Q2},
-    "B": {"s1": 3.0, "s2": 1 / Q3, "s3": 1.0},
-}
+SDCG = {"A": {"s1": 3 / 2 + (3 + 1 / 2) / Q2, "s2": 1.0, "s3": 2 / Q2}, "B": {"s1": 3.0, "s2": 1 / Q3, "s3": 1.0}}
 NSDCG = {
     "A": {"s1": SDCG["A"]["s1"] / (IDEAL_T + IDEAL_T / Q2), "s2": 1 / IDEAL_T, "s3": (2 / Q2) / (2 + 2 / Q2)},
     "B": {"s1": 3 / IDEAL_T, "s2": (1 / Q3) / (IDEAL_T * (1 + 1 / Q2 + 1 / Q3)), "s3": 1 / 2},
@@ -404,11 +401,7 @@ class TestRatings:
         result = command(*arguments, "--rating", "said")
         values = [3 / (1 + math.log2(3 - i % 3)) for i in range(12)]
         found = self.found(result)
-        for name, theirs in (
-            ("Pearson", stats.pearsonr),
-            ("Spearman", stats.spearmanr),
-            ("Kendall", stats.kendalltau),
-        ):
+        for name, theirs in (("Pearson", stats.pearsonr), ("Spearman", stats.spearmanr), ("Kendall", stats.kendalltau)):
             assert found[name]["value"] == pytest.approx(theirs(values, ratings).statistic)
             assert found[name]["low"] < found[name]["value"] < found[name]["high"]
             assert found[name]["sessions"] == 12

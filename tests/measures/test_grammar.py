@@ -231,10 +231,7 @@ class TestMistakes:
                 "nDCG: unknown parameter 'gian'\nhint: did you mean gain? "
                 "nDCG takes gain, discount, base, average, rel, level, unjudged, cutoff",
             ),
-            (
-                "CG(zzz=1)",
-                "CG: unknown parameter 'zzz'\nhint: CG takes gain, average, rel, level, unjudged, cutoff",
-            ),
+            ("CG(zzz=1)", "CG: unknown parameter 'zzz'\nhint: CG takes gain, average, rel, level, unjudged, cutoff"),
             ("NumQ(rel=1)", "NumQ: unknown parameter 'rel'\nhint: NumQ takes no parameters"),
             (
                 "nDCG(discount=jarvelin2020)",
@@ -246,10 +243,7 @@ class TestMistakes:
                 "nDCG: gain: expected linear | exp2 | binary | scaled, weights by level like 0-1-10-100, or a map like "
                 "{0:0,0.3:1,1:10}, found exp\nhint: did you mean exp2?",
             ),
-            (
-                "RprecMult",
-                "RprecMult: a multiple is required\nhint: write RprecMult@0.5",
-            ),
+            ("RprecMult", "RprecMult: a multiple is required\nhint: write RprecMult@0.5"),
             ("RelP", "RelP: a cutoff is required\nhint: write RelP@10, or SetRelP for the whole list"),
             ("Unjudged", "Unjudged: a cutoff is required\nhint: write Unjudged@10"),
             ("RBP(p=1)", "RBP: p: expected a number of at least 0 and below 1, found 1"),
@@ -259,16 +253,10 @@ class TestMistakes:
                 "RBP: gain=scaled divides by the scale of all judgments; scale=query conflicts\n"
                 "hint: write gain=linear, scale=query",
             ),
-            (
-                "IAP(points=0.5-0.5)",
-                "IAP: points: expected distinct recall levels like 0.25-0.5-0.75, found 0.5-0.5",
-            ),
+            ("IAP(points=0.5-0.5)", "IAP: points: expected distinct recall levels like 0.25-0.5-0.75, found 0.5-0.5"),
             ("IAP(points=2)", "IAP: points: expected a number from 0 to 1, found 2"),
             ("IAP(points=a-b)", "IAP: points: expected a number, found 'a'"),
-            (
-                "Utility(d=1)",
-                "Utility: d requires N, the size of the collection\nhint: write d=1, N=100000",
-            ),
+            ("Utility(d=1)", "Utility: d requires N, the size of the collection\nhint: write d=1, N=100000"),
             ("Utility(a=x)", "Utility: a: expected a number, found 'x'"),
             ("Bpref@5", "Bpref takes no @ (@5)"),
             ("nDCG(average=rank)@5", "nDCG: average: expected ranks, found 'rank'\nhint: did you mean ranks?"),
@@ -276,10 +264,7 @@ class TestMistakes:
                 "P(unjudged=condense)@5",
                 "P: unjudged: expected zero | condensed, found 'condense'\nhint: did you mean condensed?",
             ),
-            (
-                "nDCG(average=ranks)",
-                "nDCG: average=ranks requires a cutoff\nhint: write nDCG(average=ranks)@10",
-            ),
+            ("nDCG(average=ranks)", "nDCG: average=ranks requires a cutoff\nhint: write nDCG(average=ranks)@10"),
             ("nDCG(base=1)", "nDCG: base: expected a number above 1 or e, found 1"),
             ("nDCG(base=two)", "nDCG: base: expected a number, found 'two'"),
             ("nDCG(discount=none, base=3)", "nDCG: discount=none has no base (base=3)"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from gainful import Measure, Queries, UsageError, compare, evaluate
 from gainful.evaluation.evaluation_page import Report
@@ -95,6 +97,7 @@ def test_a_list_by_hand() -> None:
         },
         abs=1e-15,
     )
+    assert math.isnan(found.beside_margins("loss", "nDCG@10")["order"])  # a single query has no interval
     assert found.beside("loss", "SetR") == {"1-100": 0, "101-1000": 0, "not retrieved": 0.25}
     # Two of four relevant documents are the most that two ranks can hold.
     assert found.beside("loss", "R@2") == {
@@ -123,6 +126,28 @@ def test_partitions_with_different_parts_merge() -> None:
     assert both.beside("loss", "P@2")["out of reach"] == 0.25
     for merged in (one.merge(other), other.merge(one)):
         assert merged.beside("loss", "P@2") == both.beside("loss", "P@2")
+
+
+def test_margins_of_means() -> None:
+    # Relevant documents at ranks 1, 2, 2 and 1001 lose 0, 0, 0 and 1 after rank 1000. With weights 3, 1, 2, 2 the
+    # effective number of queries is 64 / 18. Other runs lack that part.
+    far = [f"n{i}" for i in range(1000)]
+    qrels = {f"q{i}": {"x": 1} for i in range(4)}
+    run = dict(zip(qrels, (["x"], ["n", "x"], ["n", "x"], [*far, "x"]), strict=True))
+    both = evaluate(qrels, {"a": run, "b": {query: ["x"] for query in qrels}}, "Success@1", loss=True)
+    assert both["a"].beside_margins("loss", "Success@1") == pytest.approx(
+        {"order": 0, "2-100": stats.t.ppf(0.975, 3) * stats.sem([0, 1, 1, 0]), "101-1000": 0, "not retrieved": 0}
+        | {"after 1000": stats.t.ppf(0.975, 3) * stats.sem([0, 0, 0, 1])}
+    )
+    assert [line.split()[2:] for line in both.text().splitlines() if line.startswith("b    Success@1")] == [
+        ["1.0000", *["0.0000"] * 5],
+        ["0.0000"] * 5,
+    ]
+    weighted = Queries({query: {"w": w} for query, w in zip(qrels, (3, 1, 2, 2), strict=True)}, weights="w")
+    found = evaluate(qrels, run, "Success@1", loss=True, queries=weighted).beside_margins("loss", "Success@1")
+    df, mean = 64 / 18 - 1, 3 / 8
+    expected = stats.t.ppf(0.975, df) * math.sqrt((5 * mean**2 + 3 * (1 - mean) ** 2) / 8 / df)
+    assert found["2-100"] == pytest.approx(expected)
 
 
 def test_measures_without_a_split() -> None:
@@ -175,27 +200,31 @@ def test_ranks_are_checked() -> None:
 
 
 def test_a_difference_is_found_or_ordered() -> None:
-    # Two relevant documents: b has both in the top 2, a one of them at rank 1 in q1; in q2 a has both, b one at rank 2.
-    qrels = {"q1": {"x": 1, "y": 1}, "q2": {"x": 1, "y": 1}}
-    runs = {
-        "a": {"q1": ["x", "n", "y"], "q2": ["x", "y"]},
-        "b": {"q1": ["x", "y"], "q2": ["n", "x"]},
-    }
-    [found] = compare(qrels, runs, ["nDCG@2", "P@1"], loss=True).loss
-    second = 0.6309297535714575
-    ideal = 1 + second
+    # Two relevant documents: b has both in the top 2, a one of them at rank 1; in every other query a has both, b one
+    # at rank 2. With four nonzero differences in order, its interval is Student's.
+    qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(8)}
+    lists = {"a": (["x", "n", "y"], ["x", "y"]), "b": (["x", "y"], ["n", "x"])}
+    runs = {name: {query: each[i % 2] for i, query in enumerate(qrels)} for name, each in lists.items()}
+    result = compare(qrels, runs, ["nDCG@2", "P@1"], loss=True)
+    [found], second = result.loss, 0.6309297535714575
+    order, miss = (1 - second) / (1 + second) / 2, second / (1 + second) / 2
+    error = 2.3646242515927844 * order / math.sqrt(7)
     expected = {
-        "order": ((1 - second) / ideal / 2, 0.0),
-        "3-100": (0.0, second / ideal / 2),
-        "101-1000": (0.0, 0.0),
-        "not retrieved": (second / ideal / 2, 0.0),
+        "order": (order, 0.0, -order, -order - error, -order + error),
+        "3-100": (0.0, miss, miss),
+        "101-1000": (0.0, 0.0, 0.0, 0.0, 0.0),
+        "not retrieved": (miss, 0.0, -miss),
+        "finding": (miss, miss, 0.0),
     }
     assert [row[:2] for row in found.rows] == [("nDCG@2", part) for part in expected]
-    for _, part, one, other in found.rows:
-        assert (one, other) == pytest.approx(expected[part], abs=1e-15)
-    assert found.notes[0] == (
-        "b gains 0.000 nDCG@2 by finding relevant documents and loses 0.113 by ordering its top 2; a perfect reranker "
-        "of the top 100 is worth +0.1131 (b), +0.1934 (a)."
+    for _, part, *values in found.rows:
+        assert values[: len(expected[part])] == pytest.approx(expected[part], abs=1e-12)
+    assert f'"part": "order", "system": {found.rows[0][2]!r}, ' in result.text("jsonl")
+    low, high = found.rows[-1][-2:]
+    assert low == -high and found.notes[0] == (
+        f"b gains 0.000 nDCG@2 by finding relevant documents (95% CI {low:.3f} to {high:.3f}) and loses 0.113 by "
+        f"ordering its top 2 (95% CI {-order - error:.3f} to {error - order:.3f}); a perfect reranker of the top 100 "
+        "is worth +0.1131 (b), +0.1934 (a)."
     )
 
 
@@ -210,7 +239,8 @@ def test_a_difference_on_weighted_queries() -> None:
     runs = {"a": {query: ["x"] for query in qrels}, "b": {"q1": lists, "q2": ["n"], "q3": ["n"]}}
     queries = Queries({"q1": {"w": 3}, "q2": {"w": 1}, "q3": {"w": 9}}, weights="w", only=["q1", "q2"])
     [found] = compare(evaluate(qrels, runs, "P@1"), queries=queries, loss=True).loss
-    assert {part: theirs for _, part, theirs, _ in found.rows if theirs} == {"2-100": 0.75, "not retrieved": 0.25}
+    lost = {part: theirs for _, part, theirs, *_ in found.rows if theirs}
+    assert lost == pytest.approx({"2-100": 0.75, "not retrieved": 0.25, "finding": 1.0})
 
 
 def test_only_two_systems_with_runs_and_a_split_have_a_loss() -> None:

@@ -13,18 +13,7 @@ import polars
 import pytest
 
 import gainful
-from gainful import (
-    Block,
-    GainfulWarning,
-    Measure,
-    Policy,
-    Qrels,
-    Run,
-    ScoreMatrix,
-    UsageError,
-    compare,
-    evaluate,
-)
+from gainful import Block, GainfulWarning, Measure, Policy, Qrels, Run, ScoreMatrix, UsageError, compare, evaluate
 from gainful.pages.charts import Chart, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text

@@ -17,12 +17,7 @@ from gainful.tasks.score_questions import JudgeNextOptions
 @flags_of(JudgeNextOptions)
 @takes(shown=Places, output=Output, of_queries=QueryOptions, wanted=measures_of(("nDCG@10",)), scores=ScoreOptions)
 def command(
-    shown: Places,
-    output: Output,
-    of_queries: QueryOptions,
-    wanted: MeasureOptions,
-    scores: ScoreOptions,
-    **params: Any,
+    shown: Places, output: Output, of_queries: QueryOptions, wanted: MeasureOptions, scores: ScoreOptions, **params: Any
 ) -> None:
     """List the unjudged documents whose judgments can change the comparison of RUNS most.
 

@@ -16,7 +16,7 @@ from gainful.evaluation.beside import KINDS
 from gainful.evaluation.results import ScoredRun, Signature
 from gainful.measures.base import Measure
 from gainful.notation import plural_of, printable, units, worth_text
-from gainful.pages.page import Cell, Column, RowsOnDemand, ScoreLine, Table
+from gainful.pages.page import Cell, Column, RowsOnDemand, ScoreLine, Table, head
 from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
@@ -194,22 +194,27 @@ class Report(Showable):
         """Yield a table of further values for each kind and each list of their names."""
         for name in dict.fromkeys(kind for evaluation in self.evaluations for kind in evaluation.besides):
             kind = KINDS[name]
-            tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
-            notes: dict[tuple[str, ...], list[str]] = {}
+            found = [each for each in self.evaluations if name in each.besides]
+            tables: dict[tuple[str, ...], tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]], list[str]]] = {}
             for measure in self.measures:
-                of_runs = {each.run: each.beside(name, measure) for each in self.evaluations if name in each.besides}
-                for run, parts in of_runs.items():
-                    row = (run, str(measure), self._aggregates[measure][run], *parts.values())
-                    tables.setdefault(tuple(parts), []).append(row)
+                of_runs = {each.run: each.beside(name, measure) for each in found}
+                # Some parts are named only for runs that have them.
+                names = tuple(dict.fromkeys(chain(*sorted(of_runs.values(), key=len, reverse=True))))
+                rows, margins, notes = tables.setdefault(names, ([], [], []))
+                for run, means in ((each, means) for each, means in zip(found, of_runs.values(), strict=True) if means):
+                    text, widths = str(measure), run.beside_margins(name, measure)
+                    score = self._aggregates[measure][run.run]
+                    rows.append((run.run, text, score, *(means.get(part, 0.0) for part in names)))
+                    margins.append((run.run, text, *(widths.get(part, 0.0) for part in names)))
                 why = "not under a budget" if measure.budget else kind.note(measure, of_runs)
-                if why is not None:
-                    notes.setdefault(tuple(parts), []).append(f"{measure}: {why}")
-            tables.pop((), None)
-            without = notes.pop((), [])
-            for names, rows in tables.items():
-                columns = [Column(part, "number", self.places) for part in ("score", *names)]
-                lines = (*notes.get(names, ()), *(without if names == [*tables][-1] else ()))
-                yield Table((Column("run"), Column("measure"), *columns), rows, kind.title, lines)
+                notes += [] if why is None else [f"{measure}: {why}"]
+            *_, without = tables.pop((), ([], [], []))
+            for names, (rows, margins, notes) in tables.items():
+                parts = [Column(part, "number", self.places) for part in names]
+                labels, lines = head("run | measure"), (*notes, *(without if names == [*tables][-1] else ()))
+                yield Table((*labels, *head(f"score .{self.places}"), *parts), rows, kind.title, lines)
+                if name == "loss":
+                    yield Table((*labels, *parts), margins, "Loss: margins of these means (95% CI, Student's t)")
             if not tables:
                 yield "\n".join([f"{kind.title}.", *without])
 

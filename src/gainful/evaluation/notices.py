@@ -29,13 +29,7 @@ _SATURATED, _TELLING, _ABOVE = 0.9, 10, 1.25
 #: An escaped byte of an ID that is not UTF-8.
 _LATIN1 = re.compile(r"\\udc([0-9a-f]{2})")
 #: Words of notices where queries are users.
-_OF_USERS = {
-    "query": "user",
-    "queries": "users",
-    "a document": "an item",
-    "document": "item",
-    "documents": "items",
-}
+_OF_USERS = {"query": "user", "queries": "users", "a document": "an item", "document": "item", "documents": "items"}
 _DONE = {"zero": "given the worst score", "skip": "left out", "ignore": "ignored"}
 
 

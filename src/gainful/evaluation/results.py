@@ -192,6 +192,11 @@ class ScoredRun(Framed):
         parts = self.besides.get(kind, {}).get(str(measure), {})
         return {name: aggregated(*self._weighted(values), measure) for name, values in parts.items()}
 
+    def beside_margins(self, kind: str, measure: str | Measure) -> dict[str, float]:
+        """Return half the widths of the 95% CIs of these means, by Student's t over queries; NaN for a single query."""
+        parts = self.besides.get(kind, {}).get(str(self._measure(measure)), {})
+        return {name: _margin(*self._weighted(values)) for name, values in parts.items()}
+
     def beside_by_query(self, kind: str, measure: str | Measure) -> dict[str, dict[str, float | None]]:
         """Return further values of each query; None if the policy leaves it out of the mean."""
         parts = self.besides.get(kind, {}).get(str(self._measure(measure)), {})
@@ -377,6 +382,14 @@ def _mean(values: Floats, weights: Floats | None) -> float:
     if not values.size:
         return math.nan
     return exact_sum(values) / values.size if weights is None else weighted_mean(values, weights)
+
+
+def _margin(values: Floats, weights: Floats | None) -> float:
+    from scipy.special import stdtrit
+
+    df = (values.size if weights is None else effective_number(weights)) - 1
+    variance = _mean((values - _mean(values, weights)) ** 2, weights)
+    return float(stdtrit(df, 0.975)) * math.sqrt(variance / df) if df > 0 else math.nan
 
 
 def factors_together(

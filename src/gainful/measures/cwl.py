@@ -102,10 +102,6 @@ def _average_precision(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
     return np.where(rest > 0, after / np.where(rest > 0, rest, 1.0), 0.0)
 
 
-def _bejewelled(gains: Floats, ranks: Floats, user: UserModel) -> Floats:
-    return ((np.cumsum(gains, axis=1) < user.T - _ROUNDING) & (ranks < user.K)).astype(np.float64)
-
-
 #: The continuation probability of each model; ``P``, ``AP``, ``RR`` and ``RBP`` reproduce the measures of that name.
 MODELS: Mapping[str, Continuation] = {
     "P": lambda gains, ranks, user: np.ones_like(gains),
@@ -114,7 +110,7 @@ MODELS: Mapping[str, Continuation] = {
     "RBP": lambda gains, ranks, user: np.full_like(gains, user.persistence),
     "INST": lambda gains, ranks, user: _patient(ranks, 2 * user.T - np.cumsum(gains, axis=1)),
     "INSQ": lambda gains, ranks, user: _patient(ranks, 2 * user.T) + np.zeros_like(gains),
-    "BPM": _bejewelled,
+    "BPM": lambda gains, ranks, user: np.where(ranks < user.K, np.cumsum(gains, axis=1) < user.T - _ROUNDING, 0.0),
     "ScaledDCG": lambda gains, ranks, user: np.log2(ranks + 1.0) / np.log2(ranks + 2.0) + np.zeros_like(gains),
     "NERR8": lambda gains, ranks, user: 1.0 - gains,
     "NERR9": lambda gains, ranks, user: ranks / (ranks + 1.0) * (1.0 - gains),

@@ -219,12 +219,7 @@ def _levels(row: Ints, gain: Floats, lowest: float, highest: float, size: int) -
 
 
 def _highest_quotient(
-    ideal: Callable[[Ints], Floats],
-    levels: tuple[Floats, Ints],
-    row: Ints,
-    fixed: Floats,
-    weight: Floats,
-    base: Floats,
+    ideal: Callable[[Ints], Floats], levels: tuple[Floats, Ints], row: Ints, fixed: Floats, weight: Floats, base: Floats
 ) -> Floats:
     """Return the highest value of (fixed + gains) / ideal for each query; NaN if the ideal value is always 0."""
     lift, reach = levels

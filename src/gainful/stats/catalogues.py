@@ -347,10 +347,7 @@ INTERVALS = _by_name(
     ),
     IntervalKind("bootstrap-t", "bootstrap-t", "the bootstrap test", Late("paired_tests", "bootstrap_t_interval")),
     IntervalKind(
-        "yuen",
-        "trimmed mean",
-        "Yuen's test: the trimmed mean, not the mean",
-        Late("paired_tests", "yuen_interval"),
+        "yuen", "trimmed mean", "Yuen's test: the trimmed mean, not the mean", Late("paired_tests", "yuen_interval")
     ),
 )
 

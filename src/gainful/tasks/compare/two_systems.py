@@ -110,6 +110,7 @@ class PairComparison(PairedComparison):
             parts.append(Table.of(columns, list(self.bounds.values()), title="bounds"))
             found = [(name, *each) for name, of in self.bounds.items() for each in of.reversing]
             parts.append(Table(head("measure | query | document | grade .", for_machines=True), found, "reversing"))
+        parts += [replace(each, notes=()) for each in self.loss]
         rows: list[tuple[Cell, ...]] = []
         for measure, result in self.pairs.items():
             matrix = self.matrices[measure]
@@ -181,11 +182,11 @@ def compare_two(asked: PairOptions) -> PairComparison:
         from gainful.tasks.compare.pair_bounds import pair_bounds  # loaded late: rarely needed
 
         bounds = {name: pair_bounds(scores, matrix, (a, b)) for name, matrix in matrices.items()}
-    loss = [pair_loss(scores, matrices[scores.measures[0]], (a, b))] if asked.loss else []
+    loss = [pair_loss(scores, matrices[scores.measures[0]], (a, b), plan)] if asked.loss else []
     return PairComparison(scores, found, segments, bounds, tuple(loss))
 
 
-def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Table:
+def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str], plan: PairPlan) -> Table:
     """Split the difference of two systems' means, first minus second, into finding and ordering relevant documents."""
     judged, runs = scores.judged_and_runs(option("loss"))
     measure: Measure = next(iter(scores.evaluations.values()))._measure(matrix.measure)
@@ -194,20 +195,35 @@ def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> Ta
     one, other = (found[name].beside("loss", measure) for name in names)
     if not one:
         raise UsageError(f"{option('loss')}: the loss of {measure} cannot be split exactly")
-    parts = [(matrix.measure, part, one.get(part, 0.0), other.get(part, 0.0)) for part in {**one, **other}]
-    order, *rest = (theirs - ours for *_, ours, theirs in parts)
-    digits = words.places_for(math.fsum(rest) + order)
-    finding, ordering = (f"{'gains' if v >= 0 else 'loses'} {abs(v):.{digits}f}" for v in (math.fsum(rest), order))
-    sentence = (
-        f"{words.name_text(names[0], names)} {finding} {measure} by finding relevant documents and {ordering} by "
-        f"ordering its top {measure.rank_cutoff or parts[0][1].rpartition('-')[2]}."
-    )
+    lost = [found[name].besides["loss"][str(measure)] for name in matrix.systems]
+    first, *later = {**one, **other}
+    plan = PairPlan(alpha=plan.alpha, draws=plan.draws, seed=plan.seed)
+
+    def gained(*parts: str) -> PairResult:
+        kept = [np.ones(len(matrix.queries)) - sum(each.get(part, 0.0) for part in parts) for each in lost]
+        return compare_pair(replace(matrix, values=np.stack(kept, axis=1)), *names, plan)
+
+    pairs = {**{part: gained(part) for part in (first, *later)}, "finding": gained(*later)}
+    digits = words.places_for(pairs["finding"].difference + pairs[first].difference)
+
+    def clause(pair: PairResult, how: str) -> str:
+        interval = f"{percent_text(1 - plan.alpha)} CI {words.interval_text(pair.interval, digits)}"
+        return f"{'gains' if pair.difference >= 0 else 'loses'} {abs(pair.difference):.{digits}f} {how} ({interval})"
+
+    finding = clause(pairs["finding"], f"{measure} by finding relevant documents")
+    ordering = clause(pairs[first], f"by ordering its top {measure.rank_cutoff or first.rpartition('-')[2]}")
+    sentence = f"{words.name_text(names[0], names)} {finding} and {ordering}."
     if one == other:
         both = " and ".join(words.name_text(name, names) for name in names)
         sentence = f"{both} lose the same {measure} in every part."
     worth = KINDS["loss"].note(measure, {names[0]: one, names[1]: other})
-    columns = head("measure | part | system . | baseline .", for_machines=True)
-    return Table(columns, parts, "loss", (sentence if worth is None else f"{sentence[:-1]}; {worth}.",))
+    columns = head("measure | part | system . | baseline . | gain . | low . | high .", for_machines=True)
+    rows = [
+        (matrix.measure, part, 1.0 - each.mean_system, 1.0 - each.mean_baseline, each.difference, *limits)
+        for part, each in pairs.items()
+        for limits in [(each.interval.low, each.interval.high)]
+    ]
+    return Table(columns, rows, "loss", (sentence if worth is None else f"{sentence[:-1]}; {worth}.",))
 
 
 def pair_conclusion(result: PairResult) -> str:
