@@ -117,7 +117,7 @@ class Sample:
             return "parquet"
         if self.line.lstrip()[:1] in (b"{", b"["):
             return "jsonl" if self._is_json_lines() else "json"
-        if self._is_letor():
+        if len(self.fields) > 1 and self.fields[1].startswith(b"qid:"):
             return "letor"
         separator = self._separator()
         return "lines" if separator is None else "tsv" if separator == "\t" else "csv"
@@ -130,9 +130,6 @@ class Sample:
         value = json_or_none(self.line.decode("utf-8", "replace"))
         # If the object is cut off or spans several lines, only its first value can be tested.
         return _SCALAR_FIRST.match(self.line) is not None if value is None else _has_scalar(value)
-
-    def _is_letor(self) -> bool:
-        return len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
 
     def _separator(self) -> str | None:
         # A table with unknown column names is an error with a hint, not TREC text.
@@ -158,9 +155,6 @@ class SessionSample(Sample):
         if isinstance(value, dict) and "queries" not in value:
             return _has_scalar(value)
         return self.line.startswith(b"{") and self.line.endswith(b"}")
-
-    def _is_letor(self) -> bool:
-        return False
 
     def _separator(self) -> str | None:
         # If the session column is named, this is a table even if the name is wrong.

@@ -14,7 +14,7 @@ import numpy as np
 from gainful.data.graded import GradedRun
 from gainful.data.lists import ordinal_in_row
 from gainful.frozen import replace
-from gainful.kernel.arrays import Floats, offsets_of
+from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, gains_of, raw_scores, seen_lists
 
@@ -40,18 +40,7 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
     first = hits[is_first]
     order = np.lexsort((-graded.hit_grade[first], -gains[first], row[is_first]))
     hits[is_first], rank[is_first] = first[order], ordinal_in_row(row[is_first])
-    return replace(
-        graded,
-        hit_offsets=offsets_of(np.bincount(row, minlength=graded.retrieved.size)),
-        hit_rank=rank,
-        hit_grade=graded.hit_grade[hits],
-        hit_item=graded.hit_item[hits],
-        hit_first=rank[:0],
-        hit_last=rank[:0],
-        score=graded.score[:0],
-        row=rank[:0],
-        pooled=None,
-    )
+    return graded.with_hits(row, rank, graded.hit_grade[hits], graded.hit_item[hits], score=graded.score[:0])
 
 
 def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:

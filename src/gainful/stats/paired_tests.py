@@ -28,10 +28,10 @@ from gainful.stats.repeatable import (
     check_draws,
     check_margin,
     exact_extremes,
-    fixed_point,
     largest_at,
     least_count,
     on_flip_grid,
+    on_grid,
     settle,
     settled_differences,
     settled_step,
@@ -415,7 +415,7 @@ class AllSubsets:
     def of(cls, differences: Floats, error: float = 0.0) -> AllSubsets:
         """Enumerate the subsets of at most 20 nonzero differences, each accurate to within ``error``."""
         some = differences[differences != 0]
-        fixed = fixed_point(some)
+        fixed = on_grid(some)
         sums, sizes, ways = np.zeros(1), np.zeros(1), np.ones(1)
         for step in distinct(fixed.steps).tolist():
             taken = np.arange(np.count_nonzero(fixed.steps == step) + 1.0)
@@ -573,7 +573,7 @@ class Resamples:
     @classmethod
     def of(cls, scores: PairedScores) -> Resamples:
         """Resample the differences, in byte order of query ids."""
-        fixed, draws = fixed_point(scores.differences), scores.plan.draws or _SAMPLES
+        fixed, draws = on_grid(scores.differences), scores.plan.draws or _SAMPLES
         total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scores.scale)
         rows = resampled_rows(scores.n, draws, scores.plan.seed)
         parts = [_sums_and_errors(fixed.steps[each], fixed.unit, scores.scale) for each in rows]

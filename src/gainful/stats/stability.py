@@ -90,14 +90,9 @@ def stability_over_queries(
         orders = random_orders(queries, draws, seed) if is_random else np.arange(queries)[np.newaxis]
         parts = [settled_means(scores[order[:size]]) for order in orders]
         others = [settled_means(scores[order[size : 2 * size]]) for order in orders] if 2 * size <= queries else []
-        found.append(
-            SubsetStability(
-                share,
-                size,
-                Spread.of([coefficient(part, whole) for part in parts]),
-                Spread.of([coefficient(part, other) for part, other in zip(parts, others, strict=False)]),
-            )
-        )
+        part_whole = Spread.of([coefficient(part, whole) for part in parts])
+        split_half = Spread.of([coefficient(part, other) for part, other in zip(parts, others, strict=False)])
+        found.append(SubsetStability(share, size, part_whole, split_half))
     return tuple(found)
 
 
@@ -225,19 +220,10 @@ def swap_rates(
         compared += np.bincount(bin_of[lead != 0], minlength=compared.size)
         swapped += np.bincount(bin_of[lead * later < 0], minlength=compared.size)
     comparisons = 2 * draws * first.size
-    return SwapRates(
-        m,
-        size,
-        draws,
-        fuzziness,
-        float(np.minimum(better, worse).sum()) / comparisons,
-        float(comparisons - better.sum() - worse.sum()) / comparisons,
-        tuple(
-            SwapBin(*row)
-            for row in zip(edges[:-1].tolist(), edges[1:].tolist(), compared.tolist(), swapped.tolist(), strict=True)
-        ),
-        seed,
-    )
+    error_rate = float(np.minimum(better, worse).sum()) / comparisons
+    tie_rate = float(comparisons - better.sum() - worse.sum()) / comparisons
+    counted = map(SwapBin, edges[:-1].tolist(), edges[1:].tolist(), compared.tolist(), swapped.tolist())
+    return SwapRates(m, size, draws, fuzziness, error_rate, tie_rate, tuple(counted), seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,14 +261,8 @@ def discriminative_power(
         name, found = "randomised Tukey HSD", randomised_tukey(scores, seed=seed, alpha=alpha, threads=threads)
     significant, apart = found.p <= alpha, np.abs(found.difference)
     beyond = apart[significant & (apart > apart[~significant].max(initial=-1.0))]
-    return DiscriminativePower(
-        name,
-        alpha,
-        found.p.size,
-        int(np.count_nonzero(significant)),
-        np.sort(found.p),
-        float(beyond.min()) if beyond.size else None,
-    )
+    threshold = float(beyond.min()) if beyond.size else None
+    return DiscriminativePower(name, alpha, found.p.size, int(significant.sum()), np.sort(found.p), threshold)
 
 
 class Leads(NamedTuple):
