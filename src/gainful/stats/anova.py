@@ -315,21 +315,15 @@ class FactorialResult:
     then test the means shown.
     """
 
-    measure: str
-    better: str
+    scores: SystemScores
     factors: tuple[str, str]
     levels: tuple[tuple[str, ...], tuple[str, ...]]
     cells: tuple[Cell, ...]
     effects: tuple[FactorEffect, ...]
     within: Effect
     residual: Effect
-    n: int
     alpha: float
-    draws: int
-    is_enumerated: bool
-    seed: int
-    unit: str = "query"
-    left_out: int = 0
+    flips: Flips
     is_averaged: bool = False
 
     def mean(self, factor: int, level: str) -> float:
@@ -339,7 +333,7 @@ class FactorialResult:
     @property
     def least_p(self) -> float | None:
         """A bound on the smallest p that sign flips can give; None if they are exact."""
-        return None if self.is_enumerated else 1 / self.draws
+        return None if self.flips.enumerated else 1 / self.flips.count
 
 
 def compare_factors(
@@ -394,24 +388,10 @@ def compare_factors(
         of_cell = table.means[[i for i, each in enumerate(pairs) if each == pair]]
         mean = math.fsum(of_cell.tolist()) / of_cell.size
         cells.append(Cell(pair, tuple(systems[i] for i in inside), mean))
-    return FactorialResult(
-        matrix.measure,
-        matrix.better,
-        names,
-        (tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))),
-        tuple(cells),
-        tuple(effects),
-        Effect.of(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
-        table.residual,
-        n,
-        alpha,
-        flips.count,
-        flips.enumerated,
-        seed,
-        matrix.unit,
-        len(matrix.left_out),
-        is_averaged,
-    )
+    levels = tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))
+    within = Effect.of(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual)
+    found = matrix, names, levels, tuple(cells), tuple(effects), within, table.residual
+    return FactorialResult(*found, alpha, flips, is_averaged)
 
 
 def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> dict[tuple[str, str], list[int]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -69,13 +68,8 @@ class Late:
     module: str
     name: str
 
-    @cached_property
-    def function(self) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(import_module(f"gainful.stats.{self.module}"), self.name)
-        return found
-
     def __call__(self, *args: Any) -> Any:
-        return self.function(*args)
+        return getattr(import_module(f"gainful.stats.{self.module}"), self.name)(*args)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,9 +122,6 @@ class PairedTest(Member):
     def is_of_ranks(self) -> bool:
         """Whether the test uses ranks or signs of differences instead of their sizes."""
         return self.of in ("median", "ranks")
-
-    def outcome(self, scores: Any) -> TestOutcome:
-        return TestOutcome(**vars(self.formula(scores)), test=self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -252,7 +252,7 @@ def tested_fields(
     Differences are at most ``farthest``.
     """
     plan, alpha = scores.plan, scores.plan.alpha
-    outcome, interval = test.outcome(scores), limits(alpha).within(farthest)
+    outcome, interval = TestOutcome(**vars(test.formula(scores)), test=test), limits(alpha).within(farthest)
     detectable = decided = None
     error, df = scores.standard_error, scores.df
     if test.of == "trimmed mean":
