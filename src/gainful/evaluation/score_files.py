@@ -323,8 +323,7 @@ def _are_names(corner: str, column: Sequence[str]) -> bool:
     """Whether the first column has row names: its header or a cell shows it, or it has distinct whole numbers."""
     if not corner or corner.casefold() in _ROWS or any(not NUMBER.fullmatch(cell) for cell in column if cell):
         return True
-    is_whole = all(re.fullmatch(r"\d+", cell) for cell in column)
-    return is_whole and len(set(column)) == len(column) > 1
+    return all(re.fullmatch(r"\d+", cell) for cell in column) and len(set(column)) == len(column) > 1
 
 
 def _orientation(

@@ -207,11 +207,6 @@ class Format(NamedTuple):
         """Upper bound on the memory in bytes per line, in addition to its text; 0 if the reader itself counts."""
         return _PER_LINE.get(self.reader.partition(":read_")[2], 0)
 
-    def fits(self, sample: Sample) -> bool:
-        return sample.shape == self.name or (
-            self.has_lines is not None and sample.shape == "lines" and self.has_lines(sample)
-        )
-
     def read(self, text: Text, how: Reading, **options: object) -> Any:
         if self.per_line:
             text.require_memory(self.per_line)
@@ -312,7 +307,9 @@ CR_ALONE, CONVERT = "expected lines that end in LF or CR LF, found CR alone", "c
 
 def fitting_format(sample: Sample, formats: Mapping[str, Format]) -> str | None:
     """Return the first format that fits the sample; None if none does."""
-    return next((name for name, format_ in formats.items() if format_.fits(sample)), None)
+    if sample.shape != "lines":
+        return sample.shape if sample.shape in formats else None
+    return next((name for name, each in formats.items() if each.has_lines and each.has_lines(sample)), None)
 
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
@@ -399,8 +396,7 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
         content = str(text.buffer, WINDOWS)
     except UnicodeDecodeError as error:
         raise _not_utf8(text.name, b"") from error
-    note = f"{text.name}: not UTF-8; read as Windows-1252"
-    return Text.of_view(content.encode(), text.name), (note,)
+    return Text.of_view(content.encode(), text.name), (f"{text.name}: not UTF-8; read as Windows-1252",)
 
 
 #: Upper bounds on memory for JSON as Python objects: bytes per mark; shorter texts are not checked.

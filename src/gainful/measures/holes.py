@@ -167,8 +167,7 @@ def quotient_bounds(
     ``row`` is the query of each document, whose gain is free; ``fixed`` is the sum over judged documents. Weights and
     ``fixed`` may be differences of two lists'.
     """
-    ends = np.array(end_grades(measure, judged))
-    lowest, highest = gains_of(measure, ends, judged.scale).tolist()
+    lowest, highest = gains_of(measure, np.array(end_grades(measure, judged)), judged.scale).tolist()
     size = fixed.size
     fixed = fixed + lowest * sum_by(row, weight, size)
     if form.ideal is None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.lists import ordinal_in_row
-from gainful.frozen import replace
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, gains_of, raw_scores, seen_lists
@@ -56,8 +55,7 @@ def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> di
     def ideal() -> Floats:
         offsets, best = judged.best_first
         item = judged.items_best_first(np.ones(judged.grade.size, bool))
-        every = replace(graded, retrieved=np.diff(offsets), hit_item=item)
-        every = replace(every, hit_offsets=offsets, hit_rank=best.rank, hit_grade=best.grade)
+        every = graded.with_hits(best.row, best.rank, best.grade, item, retrieved=np.diff(offsets))
         return np.asarray(raw_scores(reranked(every, measure, np.inf), [measure])[0])
 
     graded = reranked(graded, measure, 0)  # leaves out documents without gain once for all

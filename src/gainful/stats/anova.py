@@ -386,8 +386,7 @@ def compare_factors(
     cells = []
     for pair, inside in members.items():
         of_cell = table.means[[i for i, each in enumerate(pairs) if each == pair]]
-        mean = math.fsum(of_cell.tolist()) / of_cell.size
-        cells.append(Cell(pair, tuple(systems[i] for i in inside), mean))
+        cells.append(Cell(pair, tuple(systems[i] for i in inside), math.fsum(of_cell.tolist()) / of_cell.size))
     levels = tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))
     within = Effect.of(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual)
     found = matrix, names, levels, tuple(cells), tuple(effects), within, table.residual

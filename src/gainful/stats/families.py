@@ -659,8 +659,7 @@ def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float, thr
             found.append(sums.max(axis=1) - sums.min(axis=1))
         else:
             found.append(np.abs(sums - sums[:, [baseline]]).max(axis=1))
-    place = flips.least_extreme(alpha)
-    return largest_at(np.concatenate(found), place) * columns.unit / flips.queries
+    return largest_at(np.concatenate(found), flips.least_extreme(alpha)) * columns.unit / flips.queries
 
 
 _SHOWN = 5

@@ -597,8 +597,7 @@ def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
     check_draws(draws, seed)
     rows = max(1, min(BLOCK, _CELLS // max(1, queries)))
     for block in range(math.ceil(draws / BLOCK)):
-        key = np.array([seed, _STREAM + block], np.uint64)
-        generator = np.random.Philox(key=key)
+        generator = np.random.Philox(key=np.array([seed, _STREAM + block], np.uint64))
         left = min(BLOCK, draws - block * BLOCK)
         for start in range(0, left, rows):
             size = min(rows, left - start)
