@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful.data.graded import GradedRun, with_hits
 from gainful.data.judged import Judged
 from gainful.data.lists import gather
 from gainful.errors import UsageError
@@ -84,7 +84,8 @@ def completed(
     # A stable sort of one key merges the two sorted parts.
     order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks, kind="stable")
     place = gather(graded.list_offsets, queries)[1] if graded.score.size else np.zeros(0, np.int64)
-    return graded.with_hits(
+    return with_hits(
+        graded,
         rows,
         ranks[order],
         np.concatenate([graded.hit_grade[hit], grade[placed]])[order],

@@ -277,13 +277,6 @@ class GradedRun:
             )
         return length
 
-    def with_hits(self, row: Ints, rank: Ints, grade: Floats, item: Ints, **others: Any) -> GradedRun:
-        """Return the lists with other hits, sorted by query and rank; ties, rows and pooled documents are dropped."""
-        none, retrieved = np.zeros(0, np.int64), others.get("retrieved", self.retrieved)
-        others |= {"hit_first": none, "hit_last": none, "row": none, "pooled": None}
-        offsets = offsets_of(np.bincount(row, minlength=retrieved.size))
-        return replace(self, hit_offsets=offsets, hit_rank=rank, hit_grade=grade, hit_item=item, **others)
-
     def only(self, kept: Bools) -> GradedRun:
         """Return the lists with some of their documents, and ranks closed up."""
         size, pooled, hits = self.retrieved.size, self.pooled, kept[self.hit_place]
@@ -309,6 +302,14 @@ class GradedRun:
             row=self.row[kept] if self.row.size else self.row,
             pooled=pooled,
         )
+
+
+def with_hits(graded: GradedRun, row: Ints, rank: Ints, grade: Floats, item: Ints, **others: Any) -> GradedRun:
+    """Return the lists with other hits, sorted by query and rank; ties, rows and pooled documents are dropped."""
+    none, retrieved = np.zeros(0, np.int64), others.get("retrieved", graded.retrieved)
+    others |= {"hit_first": none, "hit_last": none, "row": none, "pooled": None}
+    offsets = offsets_of(np.bincount(row, minlength=retrieved.size))
+    return replace(graded, hit_offsets=offsets, hit_rank=rank, hit_grade=grade, hit_item=item, **others)
 
 
 def join(

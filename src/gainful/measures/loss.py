@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful.data.graded import GradedRun, with_hits
 from gainful.data.lists import ordinal_in_row
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
@@ -39,7 +39,7 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
     first = hits[is_first]
     order = np.lexsort((-graded.hit_grade[first], -gains[first], row[is_first]))
     hits[is_first], rank[is_first] = first[order], ordinal_in_row(row[is_first])
-    return graded.with_hits(row, rank, graded.hit_grade[hits], graded.hit_item[hits], score=graded.score[:0])
+    return with_hits(graded, row, rank, graded.hit_grade[hits], graded.hit_item[hits], score=graded.score[:0])
 
 
 def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
@@ -55,7 +55,7 @@ def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> di
     def ideal() -> Floats:
         offsets, best = judged.best_first
         item = judged.items_best_first(np.ones(judged.grade.size, bool))
-        every = graded.with_hits(best.row, best.rank, best.grade, item, retrieved=np.diff(offsets))
+        every = with_hits(graded, best.row, best.rank, best.grade, item, retrieved=np.diff(offsets))
         return np.asarray(raw_scores(reranked(every, measure, np.inf), [measure])[0])
 
     graded = reranked(graded, measure, 0)  # leaves out documents without gain once for all

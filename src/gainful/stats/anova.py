@@ -67,22 +67,16 @@ class PairSpread(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TwoWayAnova:
-    """Two-way analysis with one score per system and query; the interaction is part of the residual.
-
-    Attributes:
-        residuals: Queries x systems.
-        systems: Effect whose p requires that all pairs of systems have the same variance; ``corrected_p`` does not.
-        within: Variation within systems, including the difficulty of queries; ``one_way`` is tested against it, as if
-            each system had its own queries.
-        epsilon: Greenhouse and Geisser's (1959) correction of both degrees of freedom, from 1 for equal variances down
-            to 1 / (m - 1).
-    """
+    """Two-way analysis with one score per system and query; the interaction is part of the residual."""
 
     means: Floats  # of the systems
-    residuals: Floats
+    residuals: Floats  # queries x systems
+    #: Effect whose p requires that all pairs of systems have the same variance; ``corrected_p`` does not.
     systems: Effect
     queries: Effect
     residual: Effect
+    #: Variation within systems, including the difficulty of queries; ``one_way`` is tested against it, as if each
+    #: system had its own queries.
     within: Effect
     total: Effect
 
@@ -92,7 +86,8 @@ class TwoWayAnova:
 
     @cached_property
     def epsilon(self) -> float:
-        """tr(C)^2 / ((m - 1) sum C_ij^2), with C the doubly centred covariance of systems."""
+        """Greenhouse and Geisser's (1959) correction of both degrees of freedom: tr(C)^2 / ((m - 1) sum C_ij^2), with C
+        the doubly centred covariance of systems, from 1 for equal variances down to 1 / (m - 1)."""
         # Residuals are doubly centred already. Not a matrix product: its order of addition depends on the linear
         # algebra library.
         products = np.einsum("qi,qj->ij", self.residuals, self.residuals)

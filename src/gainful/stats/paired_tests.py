@@ -77,23 +77,17 @@ class SystemScores(Protocol):
 
 @dataclass(frozen=True)
 class PairPlan:
-    """The settings of a comparison between two systems.
+    """The settings of a comparison between two systems."""
 
-    Attributes:
-        test, interval: Names in :mod:`gainful.stats.catalogues`; by default the test for this number of queries, and
-            the interval that inverts the test.
-        draws: Number of sign flips, resamples or shuffles; None for the default.
-        margin: The difference within which systems count as equivalent.
-        most: Number of queries listed per system; by default five, or all if there are very few.
-    """
-
+    #: Names in :mod:`gainful.stats.catalogues`; by default the test for this number of queries, and the interval that
+    #: inverts the test.
     test: str | None = None
     interval: str | None = None
     alpha: float = 0.05
-    draws: int | None = None
+    draws: int | None = None  # number of sign flips, resamples or shuffles; None for the default
     seed: int = 0
-    margin: float | None = None
-    most: int | None = None
+    margin: float | None = None  # the difference within which systems count as equivalent
+    most: int | None = None  # number of queries listed per system; by default five, or all if there are very few
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -108,10 +102,6 @@ USUAL_PLAN = PairPlan()
 class PairedScores:
     """Scores of two systems, in byte order of query ids.
 
-    Attributes:
-        weights: Query weights with mean 1.
-        runs: Variance of the mean difference due to noise between runs; a system's scores are then means of its runs.
-
     >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
     >>> pair.differences.tolist(), pair.nonzero, pair.mean
     ([0.0, 0.2], 1, 0.1)
@@ -120,8 +110,9 @@ class PairedScores:
     a: Floats
     b: Floats
     plan: PairPlan = USUAL_PLAN
-    weights: Floats | None = None
+    weights: Floats | None = None  # query weights with mean 1
     unit: str = "query"
+    #: Variance of the mean difference due to noise between runs; a system's scores are then means of its runs.
     runs: RunNoise | None = None
     _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
 
