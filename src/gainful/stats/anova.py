@@ -303,22 +303,19 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FactorialResult:
-    """The effects of two factors and their interaction on scores.
-
-    ``effects`` are the first factor, the second, and their interaction; ``within`` is between systems of the same cell.
-    ``is_averaged``: combinations have different numbers of systems, so each was averaged to one before the tests, which
-    then test the means shown.
-    """
+    """The effects of two factors and their interaction on scores."""
 
     scores: SystemScores
     factors: tuple[str, str]
     levels: tuple[tuple[str, ...], tuple[str, ...]]
     cells: tuple[Cell, ...]
-    effects: tuple[FactorEffect, ...]
-    within: Effect
+    effects: tuple[FactorEffect, ...]  # the first factor, the second, and their interaction
+    within: Effect  # between systems of the same cell
     residual: Effect
     alpha: float
     flips: Flips
+    #: Combinations have different numbers of systems, so each was averaged to one before the tests, which then test the
+    #: means shown.
     is_averaged: bool = False
 
     def mean(self, factor: int, level: str) -> float:

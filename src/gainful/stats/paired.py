@@ -149,15 +149,12 @@ class EffectSizes:
 
 @dataclass(frozen=True)
 class PracticalSize:
-    """A difference and its interval relative to the baseline's mean; unbounded without an interval for the mean.
-
-    ``label`` is the word for the size, None unless it is the same for all of the interval.
-    """
+    """A difference and its interval relative to the baseline's mean; unbounded without an interval for the mean."""
 
     relative: float
     low: float
     high: float
-    label: str | None
+    label: str | None  # the word for the size, None unless it is the same for all of the interval
 
 
 class Decider(NamedTuple):

@@ -48,16 +48,12 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class SubsetStability:
-    """The order of systems on a subset of queries or judged documents.
-
-    ``part_whole`` compares the subset with the whole, which contains it and so flatters it; ``split_half`` with a
-    disjoint subset of the same size, None if there is none.
-    """
+    """The order of systems on a subset of queries or judged documents, compared with others."""
 
     share: float
     size: float  # queries, or judged documents on average
-    part_whole: Spread | None
-    split_half: Spread | None
+    part_whole: Spread | None  # with the whole, which contains the subset and so flatters it
+    split_half: Spread | None  # with a disjoint subset of the same size; None if there is none
 
 
 def stability_over_queries(
@@ -228,18 +224,14 @@ def swap_rates(
 
 @dataclass(frozen=True, eq=False)
 class DiscriminativePower:
-    """The pairs of systems that a measure separates significantly (Sakai 2006), by definition uncorrected.
-
-    ``curve`` are all p, ascending; ``threshold`` is the smallest difference between means above which every pair is
-    significant, None if the largest is not.
-    """
+    """The pairs of systems that a measure separates significantly (Sakai 2006), by definition uncorrected."""
 
     test: str
     alpha: float
     pairs: int
     significant: int
-    curve: Floats
-    threshold: float | None
+    curve: Floats  # all p, ascending
+    threshold: float | None  # means further apart always differ significantly; None if the furthest apart do not
 
     @property
     def share(self) -> float:
