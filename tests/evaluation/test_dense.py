@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 
 from gainful import Evaluation, GainfulWarning, InputError, Policy, UsageError, evaluate, evaluate_arrays
 from gainful.evaluation import dense
-from gainful.evaluation.row_ranks import RowRanks
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
@@ -227,7 +226,7 @@ def test_ranks_of_cells_are_those_of_sorted_rows() -> None:
         score = random.integers(0, levels, (20, width)).astype(float)
         score[random.random(score.shape) < 0.2] = np.nan
         tie = random.permutation(width)
-        ranks = RowRanks(score, tie)
+        ranks = dense.RowRanks(score, tie)
         wanted, tied = np.zeros(score.shape, int), 0
         for row, values in enumerate(score.tolist()):
             there = [at for at in range(width) if values[at] == values[at]]

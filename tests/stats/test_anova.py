@@ -312,7 +312,7 @@ def test_flips_are_counted_out() -> None:
         naive_flips(both.reshape(8, 6)),
     ]
     found = compare_factors(scores, SYSTEMS, FACTORS)
-    assert found.is_enumerated and [effect.p for effect in found.effects] == pytest.approx(expected)
+    assert found.flips.enumerated and [effect.p for effect in found.effects] == pytest.approx(expected)
 
 
 def test_two_levels_are_a_pair() -> None:

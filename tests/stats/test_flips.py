@@ -20,9 +20,9 @@ from gainful.stats.repeatable import (
     BLOCK,
     Flips,
     exact_extremes,
-    fixed_point,
     least_count,
     on_flip_grid,
+    on_grid,
     settle,
     settled_differences,
 )
@@ -67,11 +67,11 @@ class TestSettled:
         assert settle(np.zeros(0)).size == 0
         assert not np.signbit(settled_differences(np.array([0.1]), np.array([0.1]))).any()
 
-    def test_fixed_point_is_as_defined_and_exact_in_any_order(self) -> None:
+    def test_the_grid_is_as_defined_and_exact_in_any_order(self) -> None:
         generator = np.random.default_rng(1)
         for n, scale in ((50, 1.0), (249, 0.3), (5000, 1.0), (30, 1e5), (50, 1e-9)):
             d = generator.normal(0, scale, n)
-            fixed = fixed_point(d)
+            fixed = on_grid(d)
             # Relative to the largest: what is measured in another unit is rounded alike.
             k = math.floor(min(44, 52 - math.log2(n)) - math.log2(np.abs(d).max()))
             assert fixed.unit == 2.0**-k

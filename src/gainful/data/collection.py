@@ -202,8 +202,7 @@ class Inputs(NamedTuple):
 
         how = self.qrels
         if how.format == "run":
-            run = RunSource(source, how._replace(format=None))
-            return replace(Qrels.from_run(run, policy), name=source)
+            return replace(Qrels.from_run(RunSource(source, how._replace(format=None)), policy), name=source)
         qrels = Qrels.read(
             source, format=how.format, columns=how.columns, grades=how.grades, scale=scale, threads=threads
         )

@@ -6,11 +6,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful.data.graded import GradedRun, with_hits
 from gainful.data.judged import Judged
 from gainful.data.lists import gather
 from gainful.errors import UsageError
-from gainful.frozen import replace
 from gainful.kernel.arrays import Floats, Ints, offsets_of
 
 
@@ -82,20 +81,15 @@ def completed(
     # A stable sort of one key merges the two sorted parts.
     order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks, kind="stable")
     place = gather(graded.list_offsets, queries)[1] if graded.score.size else np.zeros(0, np.int64)
-    none = np.zeros(0, np.int64)
-    return replace(
+    return with_hits(
         graded,
+        rows,
+        ranks[order],
+        np.concatenate([graded.hit_grade[hit], grade[placed]])[order],
+        np.concatenate([item, judged.added[placed]])[order],
         judged=judged,
         answered=graded.answered[queries],
         retrieved=graded.retrieved[queries],
-        hit_offsets=offsets_of(np.bincount(rows, minlength=queries.size)),
-        hit_rank=ranks[order],
-        hit_grade=np.concatenate([graded.hit_grade[hit], grade[placed]])[order],
-        hit_item=np.concatenate([item, judged.added[placed]])[order],
-        hit_first=none,
-        hit_last=none,
         score=graded.score[place],
-        row=none,
-        pooled=None,
         run=None,
     )

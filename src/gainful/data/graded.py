@@ -304,6 +304,14 @@ class GradedRun:
         )
 
 
+def with_hits(graded: GradedRun, row: Ints, rank: Ints, grade: Floats, item: Ints, **others: Any) -> GradedRun:
+    """Return the lists with other hits, sorted by query and rank; ties, rows and pooled documents are dropped."""
+    none, retrieved = np.zeros(0, np.int64), others.get("retrieved", graded.retrieved)
+    others |= {"hit_first": none, "hit_last": none, "row": none, "pooled": None}
+    offsets = offsets_of(np.bincount(row, minlength=retrieved.size))
+    return replace(graded, hit_offsets=offsets, hit_rank=rank, hit_grade=grade, hit_item=item, **others)
+
+
 def join(
     judged: Judged,
     run: RunLike,
@@ -581,41 +589,26 @@ def _graded(
     # Rounded to steps, so that the sum does not depend on how it is partitioned.
     places = np.round((rank[tells] - 1) / others[tells] * _STEPS) / _STEPS
     list_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))[tells]
-    graded = GradedRun(
-        name,
-        source,
-        judged,
-        policy,
-        joined["answered"],
-        joined["retrieved"],
-        offsets,
-        rank,
-        hit_grade,
-        item,
-        first,
-        last,
-        joined["scores"],
-        joined["rows"],
-        JoinFacts(
-            tuple(identifier for identifier in joined["extra_ids"] if identifier not in qrels.left_out),
-            joined["duplicate_count"],
-            joined["rank_conflicts"],
-            joined["float32_ties"],
-            shown,
-            shown - int(np.count_nonzero(rank <= 10)),
-            intents=sum(map(len, (qrels.intents or {}).values())),
-            notes=(*qrels.notes, *notes),
-            tied_count=joined["tied_count"],
-            inexact_ties=joined["inexact_ties"],
-            ranked_count=int(joined["retrieved"].sum()),
-            relevant_hits=places.size,
-            relevant_places=float(places.sum()),
-            others_judged=qrels.levels[0] <= 0,
-            has_users=qrels.has_users,
-            sampled=_sampled(judged, joined, list_of, places, documents),
-        ),
-        pooled,
+    facts = JoinFacts(
+        tuple(identifier for identifier in joined["extra_ids"] if identifier not in qrels.left_out),
+        joined["duplicate_count"],
+        joined["rank_conflicts"],
+        joined["float32_ties"],
+        shown,
+        shown - int(np.count_nonzero(rank <= 10)),
+        intents=sum(map(len, (qrels.intents or {}).values())),
+        notes=(*qrels.notes, *notes),
+        tied_count=joined["tied_count"],
+        inexact_ties=joined["inexact_ties"],
+        ranked_count=int(joined["retrieved"].sum()),
+        relevant_hits=places.size,
+        relevant_places=float(places.sum()),
+        others_judged=qrels.levels[0] <= 0,
+        has_users=qrels.has_users,
+        sampled=_sampled(judged, joined, list_of, places, documents),
     )
+    lists = joined["answered"], joined["retrieved"], offsets, rank, hit_grade, item, first, last
+    graded = GradedRun(name, source, judged, policy, *lists, joined["scores"], joined["rows"], facts, pooled)
     return graded.by_grade(policy.ties == "best") if policy.ties in ("best", "worst") else graded
 
 

@@ -69,8 +69,7 @@ class Items:
         columns: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         called = columns or {}
-        named = table if table is not None else training
-        self.name = name_of_table(named, "items")
+        self.name = name_of_table(table if table is not None else training, "items")
         if isinstance(table, Mapping):
             table = {key: each if isinstance(each, Mapping) else {"attributes": each} for key, each in table.items()}
         rows = {} if table is None else rows_by_id(table, self.name, _NAMES, called.get("items", {}), "item")

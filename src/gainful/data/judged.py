@@ -154,8 +154,7 @@ class Judged(HasCache):
 
         def count() -> Ints:
             judged = self._listed[1]
-            row = judged.row[is_relevant(judged.grade, rel, level)]
-            return np.bincount(row, minlength=len(self.query_ids))
+            return np.bincount(judged.row[is_relevant(judged.grade, rel, level)], minlength=len(self.query_ids))
 
         return self.cached(("recall base", rel, level), count)
 

@@ -144,8 +144,7 @@ class ItemLists:
 
     def exposure(self, cutoff: int | None) -> Ints:
         """Return the number of lists with each item in the first ``cutoff`` ranks."""
-        counts = np.diff(self.offsets)
-        rank = np.arange(self.item.size) - np.repeat(self.offsets[:-1], counts)
+        rank = np.arange(self.item.size) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return np.bincount(self.item if cutoff is None else self.item[rank < cutoff], minlength=self.size)
 
     @property
@@ -163,8 +162,7 @@ def gather(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """Return the row among the chosen, and the position among all, of every entry in the chosen rows."""
     starts, counts = offsets[rows], offsets[rows + 1] - offsets[rows]
     row = np.repeat(np.arange(rows.size), counts)
-    before = np.cumsum(counts) - counts
-    return row, np.arange(row.size) - np.repeat(before - starts, counts)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(counts) - counts - starts, counts)
 
 
 def is_relevant(grades: Floats, rel: float | None, level: float | None) -> Bools:

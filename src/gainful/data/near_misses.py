@@ -64,14 +64,10 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[tuple[str, 
     def after(first: Change, second: Change) -> Change:
         return lambda identifier: second(first(identifier))
 
-    def as_number(identifier: str) -> str:
-        number = _WHOLE_NUMBER.fullmatch(identifier)
-        return number[1] if number else identifier
+    def inside(pattern: re.Pattern[str]) -> Change:
+        return lambda identifier: found[1] if (found := pattern.fullmatch(identifier)) else identifier
 
-    def as_url(identifier: str) -> str:
-        address = _URL.fullmatch(identifier)
-        return address[1] if address else identifier
-
+    as_number, as_url = inside(_WHOLE_NUMBER), inside(_URL)
     for how, change in (
         ("if case is ignored", str.casefold),
         (f"as NFC (they differ {ONLY_IN_FORM})", normal_form),

@@ -112,21 +112,9 @@ class Qrels(DocumentColumns):
         if levels[-1] > highest:
             found = f"found {number_text(levels[-1])}"
             raise InputError(f"{name}: expected grades up to the scale {number_text(highest)}, {found}")
-        return cls(
-            name,
-            tuple(rows.query_ids),
-            rows.query,
-            *rows.document,
-            tuple(subtopic_ids),
-            subtopic,
-            grade,
-            highest,
-            levels,
-            rows.origin,
-            has_users=rows.has_users,
-            notes=notes,
-            intents=rows.intents,
-        )
+        columns = tuple(rows.query_ids), rows.query, *rows.document, tuple(subtopic_ids), subtopic, grade
+        about: dict[str, Any] = {"has_users": rows.has_users, "notes": notes, "intents": rows.intents}
+        return cls(name, *columns, highest, levels, rows.origin, **about)
 
     @classmethod
     def from_frame(

@@ -402,8 +402,7 @@ class RunSource:
         if self.blocks is not None:
             (run,) = self.blocks(sys.maxsize)
             return run
-        rows = read_rows(self.value, self.how._replace(threads=threads), run=True, name=self.name)
-        run = Run.from_rows(rows)
+        run = Run.from_rows(read_rows(self.value, self.how._replace(threads=threads), run=True, name=self.name))
         return run if is_in_memory(self.value) else run.read_from(run.name)
 
     def _prepared(self, run: Run, threads: int) -> Run:

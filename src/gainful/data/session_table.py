@@ -312,8 +312,7 @@ def parts_of_source(
 ) -> Iterator[SessionTable]:
     """Yield the sessions of a source, at most ``size`` at a time, or all at once without a size."""
     text = open_source(as_source(source, "Sessions"))
-    content = read_session_content(text, how._replace(threads=threads))
-    return _session_tables(content, text.name, how, size)
+    return _session_tables(read_session_content(text, how._replace(threads=threads)), text.name, how, size)
 
 
 def sessions_of_objects(values: Iterable[Any]) -> SessionTable:

@@ -133,10 +133,8 @@ class Report(Showable):
             labels: tuple[Cell, ...] = (row[0].run, query) if self.by_query else (row[0].run,)
             if self._texts is not None:
                 labels += (None if query is None else self._texts.text(query),)
-            if self.baseline is None:
-                rows.append((*labels, *(score.value for score in row)))
-            else:
-                rows.append((*labels, *(cell for score in row for cell in (score.value, score.difference))))
+            cells = ((score.value, score.difference)[: 1 if self.baseline is None else 2] for score in row)
+            rows.append((*labels, *chain.from_iterable(cells)))
         return rows
 
     def _header(self) -> dict[str, object]:

@@ -100,24 +100,18 @@ def explain_runs(
     lists = tuple(_explained(wanted, judged, run, name) for name, run in opened.items())
     excluded = next(iter(opened.values())).exclusions
     items = whole.items if "documents" in wanted.needed() else None
-    return Explanation(
+    signature = Signature(
         wanted,
-        text_of_id(identifier),
-        _judgments(wanted, judged),
-        lists,
-        Signature(
-            wanted,
-            lists[0].policy,
-            whole.scale,
-            len(whole.query_ids),
-            excluded=excluded,
-            items=None if items is None else items.catalogue,
-            training=items.interactions if items is not None and items.has_training else None,
-            intents=sum(map(len, (whole.intents or {}).values())) or None,
-        ),
-        _translations(measure),
-        collection=(whole, opened),
+        lists[0].policy,
+        whole.scale,
+        len(whole.query_ids),
+        excluded=excluded,
+        items=None if items is None else items.catalogue,
+        training=items.interactions if items is not None and items.has_training else None,
+        intents=sum(map(len, (whole.intents or {}).values())) or None,
     )
+    about = text_of_id(identifier), _judgments(wanted, judged), lists, signature, _translations(measure)
+    return Explanation(wanted, *about, collection=(whole, opened))
 
 
 def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | bytes | int) -> Explanation:

@@ -36,24 +36,16 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 
 class FileScores(NamedTuple):
-    """The scores of one measure in a file.
-
-    Attributes:
-        is_numbered: Whether queries have positions instead of IDs.
-        reading: How an ambiguous file was interpreted, in words.
-        unit: The unit of scores: query or session.
-        factors: Facts about sessions.
-        missing: Systems and sessions whose scores stand for missing answers.
-    """
+    """The scores of one measure in a file."""
 
     measure: str
     scores: Scores
     source: str
-    is_numbered: bool = False
-    reading: str = ""
-    unit: str = "query"
-    factors: Factors = MappingProxyType({})
-    missing: frozenset[tuple[str, str]] = frozenset()
+    is_numbered: bool = False  # whether queries have positions instead of IDs
+    reading: str = ""  # how an ambiguous file was interpreted, in words
+    unit: str = "query"  # the unit of scores: query or session
+    factors: Factors = MappingProxyType({})  # facts about sessions
+    missing: frozenset[tuple[str, str]] = frozenset()  # systems and sessions whose scores stand for missing answers
 
     def joined(self, other: FileScores) -> FileScores:
         """Add the scores of another file: other systems, or other sessions paired by ID."""
@@ -323,8 +315,7 @@ def _are_names(corner: str, column: Sequence[str]) -> bool:
     """Whether the first column has row names: its header or a cell shows it, or it has distinct whole numbers."""
     if not corner or corner.casefold() in _ROWS or any(not NUMBER.fullmatch(cell) for cell in column if cell):
         return True
-    is_whole = all(re.fullmatch(r"\d+", cell) for cell in column)
-    return is_whole and len(set(column)) == len(column) > 1
+    return all(re.fullmatch(r"\d+", cell) for cell in column) and len(set(column)) == len(column) > 1
 
 
 def _orientation(

@@ -41,12 +41,6 @@ ScoresLike: TypeAlias = (
 class SessionScores:
     """Scores by system and session, with facts about sessions.
 
-    Attributes:
-        factors: Topics and users, by system and session.
-        missing: Scores of judged sessions that a system lacks. They count against the system only if sessions are
-            paired.
-        asked: The queries of sessions cut from logs, whose made-up IDs match only if the queries do.
-
     >>> scores = SessionScores("nsDCG@10", "higher", {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0}})
     >>> scores.pairing, scores.values("old").tolist()
     ('none', [0.5, 0.25])
@@ -55,11 +49,14 @@ class SessionScores:
     measure: str
     better: Better
     scores: Mapping[str, Mapping[str, float]]
+    #: Topics and users, by system and session.
     factors: Mapping[str, Mapping[tuple[str, str], str]] = field(default_factory=dict)
     undefined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
     bounds: tuple[float, float] | None = None
+    #: Scores of judged sessions that a system lacks. They count against the system only if sessions are paired.
     missing: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    #: The queries of sessions cut from logs, whose made-up IDs match only if the queries do.
     asked: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

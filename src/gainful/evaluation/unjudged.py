@@ -30,23 +30,14 @@ _AT_ONCE = 1 << 11
 
 @dataclass(frozen=True, eq=False)
 class Unjudged:
-    """The unjudged documents of several lists, by query.
+    """The unjudged documents of several lists, by query."""
 
-    Attributes:
-        measure: The measure whose scores their judgments would change.
-        weights: The weight of each query in means, 0 if it does not count.
-        runs: The lists of each system.
-        query: The position of each document's query.
-        document: The ID of each document.
-        rank: Its rank in each system's list (documents x systems), 0 if it is not there.
-    """
-
-    measure: Measure
-    weights: Floats
-    runs: tuple[GradedRun, ...]
-    query: Ints
-    document: tuple[bytes, ...]
-    rank: Ints
+    measure: Measure  # the measure whose scores their judgments would change
+    weights: Floats  # the weight of each query in means, 0 if it does not count
+    runs: tuple[GradedRun, ...]  # the lists of each system
+    query: Ints  # the position of each document's query
+    document: tuple[bytes, ...]  # the ID of each document
+    rank: Ints  # its rank in each system's list (documents x systems), 0 if it is not there
 
     @classmethod
     def of(

@@ -117,7 +117,7 @@ class Sample:
             return "parquet"
         if self.line.lstrip()[:1] in (b"{", b"["):
             return "jsonl" if self._is_json_lines() else "json"
-        if self._is_letor():
+        if len(self.fields) > 1 and self.fields[1].startswith(b"qid:"):
             return "letor"
         separator = self._separator()
         return "lines" if separator is None else "tsv" if separator == "\t" else "csv"
@@ -130,9 +130,6 @@ class Sample:
         value = json_or_none(self.line.decode("utf-8", "replace"))
         # If the object is cut off or spans several lines, only its first value can be tested.
         return _SCALAR_FIRST.match(self.line) is not None if value is None else _has_scalar(value)
-
-    def _is_letor(self) -> bool:
-        return len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
 
     def _separator(self) -> str | None:
         # A table with unknown column names is an error with a hint, not TREC text.
@@ -158,9 +155,6 @@ class SessionSample(Sample):
         if isinstance(value, dict) and "queries" not in value:
             return _has_scalar(value)
         return self.line.startswith(b"{") and self.line.endswith(b"}")
-
-    def _is_letor(self) -> bool:
-        return False
 
     def _separator(self) -> str | None:
         # If the session column is named, this is a table even if the name is wrong.
@@ -212,11 +206,6 @@ class Format(NamedTuple):
     def per_line(self) -> int:
         """Upper bound on the memory in bytes per line, in addition to its text; 0 if the reader itself counts."""
         return _PER_LINE.get(self.reader.partition(":read_")[2], 0)
-
-    def fits(self, sample: Sample) -> bool:
-        return sample.shape == self.name or (
-            self.has_lines is not None and sample.shape == "lines" and self.has_lines(sample)
-        )
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
         if self.per_line:
@@ -318,7 +307,9 @@ CR_ALONE, CONVERT = "expected lines that end in LF or CR LF, found CR alone", "c
 
 def fitting_format(sample: Sample, formats: Mapping[str, Format]) -> str | None:
     """Return the first format that fits the sample; None if none does."""
-    return next((name for name, format_ in formats.items() if format_.fits(sample)), None)
+    if sample.shape != "lines":
+        return sample.shape if sample.shape in formats else None
+    return next((name for name, each in formats.items() if each.has_lines and each.has_lines(sample)), None)
 
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
@@ -405,8 +396,7 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
         content = str(text.buffer, WINDOWS)
     except UnicodeDecodeError as error:
         raise _not_utf8(text.name, b"") from error
-    note = f"{text.name}: not UTF-8; read as Windows-1252"
-    return Text.of_view(content.encode(), text.name), (note,)
+    return Text.of_view(content.encode(), text.name), (f"{text.name}: not UTF-8; read as Windows-1252",)
 
 
 #: Upper bounds on memory for JSON as Python objects: bytes per mark; shorter texts are not checked.

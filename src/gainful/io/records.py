@@ -242,8 +242,7 @@ def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[R
             if names is None:
                 names = [name.strip() for name in row]
                 if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-                    message = f"{where}: duplicate column '{printable(twice[0])}'"
-                    raise InputError(message, "rename all but one")
+                    raise InputError(f"{where}: duplicate column '{printable(twice[0])}'", "rename all but one")
             elif len(row) != len(names):
                 raise InputError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
             else:

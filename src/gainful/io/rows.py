@@ -726,8 +726,7 @@ def gather_entries(
             raise InputError(f"{entry.where}: duplicate query {entry.query!r}")
         by_query[query] = entry
     ordered = list(by_query.values())
-    counts = [len(entry.documents) for entry in ordered]
-    offsets = offsets_of(counts)
+    offsets = offsets_of([len(entry.documents) for entry in ordered])
     origin = ItemRows(name, offsets, [entry.where for entry in ordered])
     documents = list(chain.from_iterable(entry.documents for entry in ordered))
     spans = packed(documents, lambda row: ordered[origin.place_of(row)].where)

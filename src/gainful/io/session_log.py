@@ -131,8 +131,7 @@ class _Log:
         if times is None:
             return [float(row) for row in range(len(self.who))]  # rows are in chronological order
         seconds = read_times(times, self._origin) if isinstance(times, tuple) else times
-        bad = np.flatnonzero(np.isnan(seconds))
-        refuse_rows(bad, lambda row: f"{self._origin.where(row)}: no time", None)
+        refuse_rows(np.flatnonzero(np.isnan(seconds)), lambda row: f"{self._origin.where(row)}: no time", None)
         if seconds.size and _SERIAL[0] < np.median(seconds) < _SERIAL[1] and np.any(seconds * 1000 % 1):
             self.notes += ("times read as spreadsheet serial dates, in days",)
             return list((seconds * 86400).round(3).tolist())

@@ -408,8 +408,7 @@ class PIA(_Counted):
 
     def compute(self, block: Block) -> Floats:
         covered = self._covered(block)
-        found = sum_by(covered.row, covered.gain, block.size)
-        return ratios(found, (self.cutoff or 1) * self._counts(block))
+        return ratios(sum_by(covered.row, covered.gain, block.size), (self.cutoff or 1) * self._counts(block))
 
 
 class APIA(_Counted):
@@ -521,8 +520,7 @@ class _GlobalGain(_Diverse, takes="gain rel unjudged cutoff gamma"):
             gains = total[items] * (1.0 / np.maximum(known.counts, 1))[query]
             return GainLists(known.counts.size, query, ordinal_in_row(query), gains).best_first()
 
-        ideal = judged.cached(("global gains", self.gain, self.rel), best)
-        return run, ideal.of_rows(block.queries)
+        return run, judged.cached(("global gains", self.gain, self.rel), best).of_rows(block.queries)
 
     def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
         """Return the scores of lists of gains."""

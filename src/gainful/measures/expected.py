@@ -36,21 +36,14 @@ _CELLS = 1 << 18
 
 
 class TieGroups(NamedTuple):
-    """The groups of equal scores that hold documents of interest, by row, then by rank.
-
-    Attributes:
-        first: Rank of the group's first document.
-        size: Number of documents in the group.
-        held: Number of documents of interest in the group, and ``before`` it.
-        of: The group of each document of interest.
-    """
+    """The groups of equal scores that hold documents of interest, by row, then by rank."""
 
     row: Ints
-    first: Ints
-    size: Ints
-    held: Ints
+    first: Ints  # rank of the group's first document
+    size: Ints  # number of documents in the group
+    held: Ints  # number of documents of interest in the group, and ``before`` it
     before: Ints
-    of: Ints
+    of: Ints  # the group of each document of interest
 
     @classmethod
     def of_documents(cls, row: Ints, first: Ints, last: Ints) -> TieGroups:

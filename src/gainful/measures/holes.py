@@ -38,15 +38,10 @@ _CELLS = 1 << 20
 
 
 class Linear(NamedTuple):
-    """A score that is a sum of gains times weights of ranks, divided by the value of the ideal list if it has one.
+    """A score that is a sum of gains times weights of ranks, divided by the value of the ideal list if it has one."""
 
-    Attributes:
-        weights: Maps ranks to weights; rank 0 is not retrieved.
-        ideal: Maps n to the value of an ideal list of n documents of gain 1.
-    """
-
-    weights: Callable[[Ints], Floats]
-    ideal: Callable[[Ints], Floats] | None = None
+    weights: Callable[[Ints], Floats]  # maps ranks to weights; rank 0 is not retrieved
+    ideal: Callable[[Ints], Floats] | None = None  # maps n to the value of an ideal list of n documents of gain 1
 
 
 def linear_form(measure: Measure) -> Linear | None:

@@ -61,8 +61,7 @@ class Bpref(_OfJudged, takes="rel level"):
     def compute(self, block: Block) -> Floats:
         row, _, _, others_above = self._hits(block)
         base = self._base(block)
-        others = block.judged_counts - base
-        counted = np.minimum(others, base)[row]
+        counted = np.minimum(block.judged_counts - base, base)[row]
         # With no non-relevant judgments, none is above, and the share is 1.
         return self._mean(block, row, 1.0 - np.minimum(others_above, base[row]) / np.maximum(counted, 1))
 

@@ -56,8 +56,7 @@ class SlidingRatio(_Reordered):
     name = "SlidingRatio"
 
     def _ideal_lists(self, block: Block) -> GainLists:
-        lists = GainLists.of(block.found, block.size, self.gain, block.scale, self.rel, self.level)
-        return lists.best_first()
+        return GainLists.of(block.found, block.size, self.gain, block.scale, self.rel, self.level).best_first()
 
 
 class Satisfaction(_Reordered):

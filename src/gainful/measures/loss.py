@@ -11,10 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful.data.graded import GradedRun, with_hits
 from gainful.data.lists import ordinal_in_row
-from gainful.frozen import replace
-from gainful.kernel.arrays import Floats, offsets_of
+from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, gains_of, raw_scores, seen_lists
 
@@ -38,18 +37,7 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
     first = hits[is_first]
     order = np.lexsort((-graded.hit_grade[first], -gains[first], row[is_first]))
     hits[is_first], rank[is_first] = first[order], ordinal_in_row(row[is_first])
-    return replace(
-        graded,
-        hit_offsets=offsets_of(np.bincount(row, minlength=graded.retrieved.size)),
-        hit_rank=rank,
-        hit_grade=graded.hit_grade[hits],
-        hit_item=graded.hit_item[hits],
-        hit_first=rank[:0],
-        hit_last=rank[:0],
-        score=graded.score[:0],
-        row=rank[:0],
-        pooled=None,
-    )
+    return with_hits(graded, row, rank, graded.hit_grade[hits], graded.hit_item[hits], score=graded.score[:0])
 
 
 def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
@@ -65,8 +53,7 @@ def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> di
     def ideal() -> Floats:
         offsets, best = judged.best_first
         item = judged.items_best_first(np.ones(judged.grade.size, bool))
-        every = replace(graded, retrieved=np.diff(offsets), hit_item=item)
-        every = replace(every, hit_offsets=offsets, hit_rank=best.rank, hit_grade=best.grade)
+        every = with_hits(graded, best.row, best.rank, best.grade, item, retrieved=np.diff(offsets))
         return np.asarray(raw_scores(reranked(every, measure, np.inf), [measure])[0])
 
     graded = reranked(graded, measure, 0)  # leaves out documents without gain once for all

@@ -364,10 +364,6 @@ def _weights(name: str, text: str) -> Sequence[Mapping[str, object]]:
     return [given]
 
 
-def _points(name: str, text: str) -> Sequence[Mapping[str, object]]:
-    return [{"points": "-".join(map(number_text, _numbers(name, text)))}] if text else [{}]
-
-
 def _pairs(name: str, text: str) -> Iterator[tuple[str, float]]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
@@ -403,7 +399,7 @@ _READERS: Mapping[Takes, _Reader] = {
     "levels": _each,
     "utility": _weights,
     "weight": _f,
-    "points": _points,
+    "points": lambda name, text: [{"points": "-".join(map(number_text, _numbers(name, text)))}] if text else [{}],
     "gains": _gains,
     "patience": _persistence,
 }

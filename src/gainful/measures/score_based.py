@@ -32,18 +32,14 @@ _NEEDED = {
 
 
 class Compared(NamedTuple):
-    """The documents that count, with both scores: first retrieved ones by rank, then missed ones.
-
-    ``rank`` is for retrieved documents. ``documents`` is the number that count per query, ``rest`` the number of these
-    left out because both scores are 0.
-    """
+    """The documents that count, with both scores: first retrieved ones by rank, then missed ones."""
 
     row: Ints
-    rank: Ints
+    rank: Ints  # of retrieved documents
     srs: Floats
     urs: Floats
-    documents: Ints
-    rest: Ints
+    documents: Ints  # number that count, per query
+    rest: Ints  # number of these left out because both scores are 0
 
     def number(self, chosen: Bools) -> Ints:
         """Count the chosen documents of each query."""

@@ -167,8 +167,7 @@ class SessionBlock(HasCache):
         seen = ordinal - self.list_offsets[turn] < depth[turn]
         place = ordinal[seen] if self._whole is None else self.documents.place[seen]
         counts = np.bincount(self.session[turn[seen]], minlength=self.size)
-        rows = place + self._rows.start
-        spans = sessions.spans(rows)
+        spans = sessions.spans(place + self._rows.start)
         is_repeat = np.zeros(self._rows.stop - self._rows.start, bool)
         is_repeat[place] = core.find_repeats(offsets_of(counts), *spans, self.threads)
         return np.asarray(is_repeat[self.documents.place])
@@ -317,5 +316,4 @@ def raw_session_scores(block: SessionBlock, measures: Sequence[SessionMeasure]) 
 def hand_made(qrels: Qrels, lists: Mapping[str, Sequence[Sequence[str]]], **policy: Any) -> SessionBlock:
     """Create a block of sessions, judged by session ID, from lists of documents."""
     judged = Judged(qrels, Policy(**policy))
-    ranked = rank_sessions(judged, sessions_from_lists(lists), "session")
-    return SessionBlock(judged, ranked, 0, len(lists))
+    return SessionBlock(judged, rank_sessions(judged, sessions_from_lists(lists), "session"), 0, len(lists))

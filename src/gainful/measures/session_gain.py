@@ -304,8 +304,7 @@ class SessionGain(
             turns, positions = self.ideal_turns(block), self.positions(block)
             ideal = self.ideal_worth(block, turns, positions)
             values = self.ratio(values, self.by_turn(ideal, turns.position))
-        nothing = np.nan if self.normalised else 0.0
-        scores = np.full(block.size, nothing)
+        scores = np.full(block.size, np.nan if self.normalised else 0.0)
         if self.summary == "last":
             real = block.queries > 0
             scores[real] = values[block.turn_offsets[1:][real] - 1]

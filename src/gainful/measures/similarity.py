@@ -82,8 +82,7 @@ class Compat(Usual, takes="p normalize depth unjudged"):
     def _best(self, block: Block, ends: Ints) -> Floats:
         if not self.normalize:
             return np.append(0.0, np.cumsum(self.p ** np.arange(float(ends.max(initial=0)))))[ends]
-        base = block.recall_base()
-        row = np.repeat(np.arange(block.size), base)
+        row = np.repeat(np.arange(block.size), block.recall_base())
         return self._overlap(row, ordinal_in_row(row), ends)
 
     def compute(self, block: Block) -> Floats:

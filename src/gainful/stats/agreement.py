@@ -468,8 +468,7 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
 
 
 def _chance_corrected(observed: Floats, expected: Floats, undefined: Bools) -> Floats:
-    ratio = np.divide(observed, expected, out=np.full(observed.size, np.nan), where=~undefined)
-    return np.asarray(1 - ratio)
+    return np.asarray(1 - np.divide(observed, expected, out=np.full(observed.size, np.nan), where=~undefined))
 
 
 def _expected_nominal(by_a: Floats, by_b: Floats) -> Floats:

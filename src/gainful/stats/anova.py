@@ -67,22 +67,16 @@ class PairSpread(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TwoWayAnova:
-    """Two-way analysis with one score per system and query; the interaction is part of the residual.
-
-    Attributes:
-        residuals: Queries x systems.
-        systems: Effect whose p requires that all pairs of systems have the same variance; ``corrected_p`` does not.
-        within: Variation within systems, including the difficulty of queries; ``one_way`` is tested against it, as if
-            each system had its own queries.
-        epsilon: Greenhouse and Geisser's (1959) correction of both degrees of freedom, from 1 for equal variances down
-            to 1 / (m - 1).
-    """
+    """Two-way analysis with one score per system and query; the interaction is part of the residual."""
 
     means: Floats  # of the systems
-    residuals: Floats
+    residuals: Floats  # queries x systems
+    #: Effect whose p requires that all pairs of systems have the same variance; ``corrected_p`` does not.
     systems: Effect
     queries: Effect
     residual: Effect
+    #: Variation within systems, including the difficulty of queries; ``one_way`` is tested against it, as if each
+    #: system had its own queries.
     within: Effect
     total: Effect
 
@@ -92,7 +86,8 @@ class TwoWayAnova:
 
     @cached_property
     def epsilon(self) -> float:
-        """tr(C)^2 / ((m - 1) sum C_ij^2), with C the doubly centred covariance of systems."""
+        """Greenhouse and Geisser's (1959) correction of both degrees of freedom: tr(C)^2 / ((m - 1) sum C_ij^2), with C
+        the doubly centred covariance of systems, from 1 for equal variances down to 1 / (m - 1)."""
         # Residuals are doubly centred already. Not a matrix product: its order of addition depends on the linear
         # algebra library.
         products = np.einsum("qi,qj->ij", self.residuals, self.residuals)
@@ -308,28 +303,19 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FactorialResult:
-    """The effects of two factors and their interaction on scores.
+    """The effects of two factors and their interaction on scores."""
 
-    ``effects`` are the first factor, the second, and their interaction; ``within`` is between systems of the same cell.
-    ``is_averaged``: combinations have different numbers of systems, so each was averaged to one before the tests, which
-    then test the means shown.
-    """
-
-    measure: str
-    better: str
+    scores: SystemScores
     factors: tuple[str, str]
     levels: tuple[tuple[str, ...], tuple[str, ...]]
     cells: tuple[Cell, ...]
-    effects: tuple[FactorEffect, ...]
-    within: Effect
+    effects: tuple[FactorEffect, ...]  # the first factor, the second, and their interaction
+    within: Effect  # between systems of the same cell
     residual: Effect
-    n: int
     alpha: float
-    draws: int
-    is_enumerated: bool
-    seed: int
-    unit: str = "query"
-    left_out: int = 0
+    flips: Flips
+    #: Combinations have different numbers of systems, so each was averaged to one before the tests, which then test the
+    #: means shown.
     is_averaged: bool = False
 
     def mean(self, factor: int, level: str) -> float:
@@ -339,7 +325,7 @@ class FactorialResult:
     @property
     def least_p(self) -> float | None:
         """A bound on the smallest p that sign flips can give; None if they are exact."""
-        return None if self.is_enumerated else 1 / self.draws
+        return None if self.flips.enumerated else 1 / self.flips.count
 
 
 def compare_factors(
@@ -392,26 +378,11 @@ def compare_factors(
     cells = []
     for pair, inside in members.items():
         of_cell = table.means[[i for i, each in enumerate(pairs) if each == pair]]
-        mean = math.fsum(of_cell.tolist()) / of_cell.size
-        cells.append(Cell(pair, tuple(systems[i] for i in inside), mean))
-    return FactorialResult(
-        matrix.measure,
-        matrix.better,
-        names,
-        (tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))),
-        tuple(cells),
-        tuple(effects),
-        Effect.of(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
-        table.residual,
-        n,
-        alpha,
-        flips.count,
-        flips.enumerated,
-        seed,
-        matrix.unit,
-        len(matrix.left_out),
-        is_averaged,
-    )
+        cells.append(Cell(pair, tuple(systems[i] for i in inside), math.fsum(of_cell.tolist()) / of_cell.size))
+    levels = tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))
+    within = Effect.of(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual)
+    found = matrix, names, levels, tuple(cells), tuple(effects), within, table.residual
+    return FactorialResult(*found, alpha, flips, is_averaged)
 
 
 def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> dict[tuple[str, str], list[int]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -69,13 +68,8 @@ class Late:
     module: str
     name: str
 
-    @cached_property
-    def function(self) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(import_module(f"gainful.stats.{self.module}"), self.name)
-        return found
-
     def __call__(self, *args: Any) -> Any:
-        return self.function(*args)
+        return getattr(import_module(f"gainful.stats.{self.module}"), self.name)(*args)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,9 +122,6 @@ class PairedTest(Member):
     def is_of_ranks(self) -> bool:
         """Whether the test uses ranks or signs of differences instead of their sizes."""
         return self.of in ("median", "ranks")
-
-    def outcome(self, scores: Any) -> TestOutcome:
-        return TestOutcome(**vars(self.formula(scores)), test=self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,18 +345,14 @@ INTERVALS = _by_name(
 
 @dataclass(frozen=True, repr=False)
 class Correction(Member):
-    """A correction of p for multiple comparisons.
+    """A correction of p for multiple comparisons."""
 
-    Attributes:
-        promise: The error rate that corrected p control.
-        steps: Corrects the ascending p of a family; None if the correction uses the sign flips themselves.
-        is_simultaneous: Whether the probability of any false finding is bounded, so that all findings hold jointly.
-        multiplies: Whether the smallest p is multiplied by the size of the family, which then needs many resamples.
-    """
-
-    promise: str
+    promise: str  # the error rate that corrected p control
+    #: Corrects the ascending p of a family; None if the correction uses the sign flips themselves.
     steps: Callable[[Sequence[float]], Sequence[float]] | None
+    #: Whether the probability of any false finding is bounded, so that all findings hold jointly.
     is_simultaneous: bool = True
+    #: Whether the smallest p is multiplied by the size of the family, which then needs many resamples.
     multiplies: bool = False
 
 
@@ -446,14 +433,10 @@ CORRECTIONS = _by_name(
 
 @dataclass(frozen=True, repr=False)
 class Procedure(Member):
-    """A way to compare several systems, and the function that does it.
-
-    Attributes:
-        deciding: Name of the deciding test, if the p of a pair depends on the other systems.
-    """
+    """A way to compare several systems, and the function that does it."""
 
     find: Callable[..., Any]
-    deciding: str = ""
+    deciding: str = ""  # name of the deciding test, if the p of a pair depends on the other systems
 
     @property
     def is_of_the_pool(self) -> bool:
@@ -498,15 +481,12 @@ PROCEDURES = _by_name(
 
 
 class OrderCoefficient(NamedTuple):
-    """A rank correlation coefficient: title, formula, and whether exchanging the two orders changes it.
-
-    Attributes:
-        has_interval: Whether its bootstrap interval has 95% coverage; top-weighted coefficients fall too short of it.
-    """
+    """A rank correlation coefficient: title, formula, and whether exchanging the two orders changes it."""
 
     title: str
     formula: Coefficient
     is_symmetric: bool = True
+    #: Whether its bootstrap interval has 95% coverage; top-weighted coefficients fall too short of it.
     has_interval: bool = True
 
 

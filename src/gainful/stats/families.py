@@ -51,24 +51,17 @@ from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, ra
 
 
 class PairVerdict(NamedTuple):
-    """The comparison of two systems of a family.
-
-    Attributes:
-        difference: The first system's mean minus the other's.
-        p, adjusted: Unadjusted and adjusted for the family.
-        low, high: Simultaneous limits.
-        tested: The verdict of the test alone, with no margin and any number of queries.
-    """
+    """The comparison of two systems of a family."""
 
     system: str
     other: str
-    difference: float
-    p: float
-    adjusted: float
-    low: float | None
+    difference: float  # the first system's mean minus the other's
+    p: float  # unadjusted
+    adjusted: float  # for the family
+    low: float | None  # simultaneous limits
     high: float | None
     verdict: Verdict
-    tested: Verdict
+    tested: Verdict  # the verdict of the test alone, with no margin and any number of queries
 
 
 class RankInterval(NamedTuple):
@@ -80,20 +73,7 @@ class RankInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FamilyResult:
-    """The result of :func:`families_of` for one measure.
-
-    Attributes:
-        first, second: Indices in ``systems`` of the two systems of each pair.
-        p, adjusted: Unadjusted, and adjusted for the family.
-        half_width: Half-widths of simultaneous intervals; None if the test has none. With maxT an interval contains 0
-            if the pair does not differ significantly.
-        threshold: All pairs with means at least this far apart differ; later steps of maxT may find more. None if the
-            procedure has no such number.
-        tests: Number of tests in the family.
-        direction: The statistic of a test that is not based on means, above 0 if it favours higher scores of the first
-            system; None for tests of means.
-        margin: The difference within which systems count as equivalent; verdicts then use the simultaneous intervals.
-    """
+    """The result of :func:`families_of` for one measure."""
 
     measure: str
     better: str
@@ -101,22 +81,29 @@ class FamilyResult:
     means: Floats
     n: int
     baseline: str | None
-    first: Ints
+    first: Ints  # indices in ``systems`` of the two systems of each pair
     second: Ints
     difference: Floats
-    p: Floats
-    adjusted: Floats
+    p: Floats  # unadjusted
+    adjusted: Floats  # for the family
+    #: Half-widths of simultaneous intervals; None if the test has none. With maxT an interval contains 0 if the pair
+    #: does not differ significantly.
     half_width: Floats | None
+    #: All pairs with means at least this far apart differ; later steps of maxT may find more. None if the procedure has
+    #: no such number.
     threshold: float | None
     test: str
     correction: str
-    tests: int
+    tests: int  # number of tests in the family
     alpha: float
     draws: int | None
     is_enumerated: bool
     seed: int
     notes: tuple[str, ...]
+    #: The statistic of a test that is not based on means, above 0 if it favours higher scores of the first system; None
+    #: for tests of means.
     direction: Floats | None = None
+    #: The difference within which systems count as equivalent; verdicts then use the simultaneous intervals.
     margin: float | None = None
     unit: str = "query"
     farthest: float = math.inf
@@ -268,20 +255,16 @@ OF_INTERVALS = "simultaneous intervals"
 
 @dataclass(frozen=True)
 class SystemsPlan:
-    """The settings of a comparison of several systems: all pairs, or each with a ``baseline``.
-
-    Attributes:
-        test, correction: For maxt and anova, which test each pair: by default randomisation with maxT, or another test
-            with Holm. The other procedures test all pairs jointly, even with a baseline, and report p (unadjusted) from
-            the randomisation test.
-        family: "all" makes the pairs of all measures one family.
-    """
+    """The settings of a comparison of several systems: all pairs, or each with a ``baseline``."""
 
     procedure: str = "maxt"
     baseline: str | None = None
+    #: For maxt and anova, which test each pair: by default randomisation with maxT, or another test with Holm. The
+    #: other procedures test all pairs jointly, even with a baseline, and report p (unadjusted) from the randomisation
+    #: test.
     test: str | None = None
     correction: str | None = None
-    family: str = "each"
+    family: str = "each"  # "all" makes the pairs of all measures one family
     alpha: float = 0.05
     draws: int | None = None
     seed: int = 0
@@ -551,23 +534,16 @@ class FlippedPairs:
 
     Each flip changes the signs of all pairs together, which preserves their dependence. Pairs differ if their
     difference exceeds the largest one expected by chance in the family (Westfall & Young 1993).
-
-    Attributes:
-        steps: Columns of scores as whole numbers, once per unit.
-        first, second: Columns in ``steps`` of each pair.
-        observed: Absolute scaled sum of differences of each pair.
-        slack: Largest rounding error of ``observed``.
-        levels: Pairs by ascending ``observed``; sums that are equal up to rounding are one level.
     """
 
-    steps: Floats
+    steps: Floats  # columns of scores as whole numbers, once per unit
     units: Floats
-    first: Ints
+    first: Ints  # columns in ``steps`` of each pair
     second: Ints
     weights: Floats
-    observed: Floats
-    slack: Floats
-    levels: Sequence[Ints]
+    observed: Floats  # absolute scaled sum of differences of each pair
+    slack: Floats  # largest rounding error of ``observed``
+    levels: Sequence[Ints]  # pairs by ascending ``observed``; sums that are equal up to rounding are one level
     flips: Flips
     threads: int | None
 
@@ -659,41 +635,32 @@ def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float, thr
             found.append(sums.max(axis=1) - sums.min(axis=1))
         else:
             found.append(np.abs(sums - sums[:, [baseline]]).max(axis=1))
-    place = flips.least_extreme(alpha)
-    return largest_at(np.concatenate(found), place) * columns.unit / flips.queries
+    return largest_at(np.concatenate(found), flips.least_extreme(alpha)) * columns.unit / flips.queries
 
 
 _SHOWN = 5
 
 
 class PairRecord(NamedTuple):
-    """All numbers for two systems; None if the procedure does not give them.
-
-    Attributes:
-        difference: The system's mean minus the other's.
-        p: Unadjusted.
-        monte_carlo_error, adjusted_p_error: Standard errors due to the random seed.
-        q: Tukey's statistic.
-        statistic: The statistic of a test that is not based on means.
-    """
+    """All numbers for two systems; None if the procedure does not give them."""
 
     system: str
     other: str
-    difference: float
+    difference: float  # the system's mean minus the other's
     low: float | None
     high: float | None
-    p: float
+    p: float  # unadjusted
     adjusted_p: float
-    monte_carlo_error: float | None
+    monte_carlo_error: float | None  # standard error due to the random seed
     rank_difference: float | None
     conover_p: float | None
     conover_holm_p: float | None
-    q: float | None
+    q: float | None  # Tukey's statistic
     effect: float | None
     effect_low: float | None
     effect_high: float | None
-    adjusted_p_error: float | None
-    statistic: float | None
+    adjusted_p_error: float | None  # the same for ``adjusted_p``
+    statistic: float | None  # the statistic of a test that is not based on means
     wins: int
     ties: int
     losses: int
@@ -702,25 +669,20 @@ class PairRecord(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SystemsResult:
-    """The result of a procedure for several systems and one measure.
-
-    Attributes:
-        family: The deciding p: ``p`` are unadjusted (randomisation), ``adjusted`` are the procedure's. For Friedman's
-            test ``means`` are mean ranks, and Nemenyi's test decides.
-        identical: Groups of systems with the same score on every query.
-        warnings: Cautions for the reader of the numbers.
-    """
+    """The result of a procedure for several systems and one measure."""
 
     scores: SystemScores
     procedure: str
+    #: The deciding p: ``p`` are unadjusted (randomisation), ``adjusted`` are the procedure's. For Friedman's test
+    #: ``means`` are mean ranks, and Nemenyi's test decides.
     family: FamilyResult
     anova: TwoWayAnova | None = None
     tukey: TukeyTest | None = None
     randomised: RandomisedTukeyTest | None = None
     friedman: Friedman | None = None
     conover: PairComparisons | None = None
-    identical: tuple[tuple[str, ...], ...] = ()
-    warnings: tuple[str, ...] = ()
+    identical: tuple[tuple[str, ...], ...] = ()  # groups of systems with the same score on every query
+    warnings: tuple[str, ...] = ()  # cautions for the reader of the numbers
 
     @property
     def depends_on_pool(self) -> bool:

@@ -17,19 +17,13 @@ class NullSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a test's formula; p is never 0.
-
-    Attributes:
-        effect: The quantity tested, above 0 if it favours higher scores of the first system.
-        draws: The number of sign flips or resamples; None if p has a formula.
-        is_enumerated: Whether every sign assignment was counted, so that p is exact.
-    """
+    """The result of a test's formula; p is never 0."""
 
     p: float
-    effect: float
+    effect: float  # the quantity tested, above 0 if it favours higher scores of the first system
     statistic: float | None = None
-    draws: int | None = None
-    is_enumerated: bool = False
+    draws: int | None = None  # the number of sign flips or resamples; None if p has a formula
+    is_enumerated: bool = False  # whether every sign assignment was counted, so that p is exact
     null: NullSummary | None = None
 
     @property
@@ -41,20 +35,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval.
+    """A confidence interval."""
 
-    Attributes:
-        low, high: The limits; infinite if unbounded.
-        is_stopgap: Whether it replaces the test's own interval, which would be unbounded.
-        of: The quantity estimated.
-    """
-
-    low: float
+    low: float  # the limits; infinite if unbounded
     high: float
     alpha: float
     method: str
-    is_stopgap: bool = False
-    of: str = "mean"
+    is_stopgap: bool = False  # whether it replaces the test's own interval, which would be unbounded
+    of: str = "mean"  # the quantity estimated
 
     @property
     def level(self) -> float:

@@ -42,20 +42,15 @@ Limits: TypeAlias = Callable[[float], Interval]
 
 @dataclass(frozen=True, kw_only=True)
 class NamedPair:
-    """Facts about a comparison: the two systems, measure and level.
-
-    Attributes:
-        left_out: Number of queries without a score of either system.
-        unanswered: Number of scored queries that each system did not answer.
-        unit: The unit of a score, e.g. query or session.
-    """
+    """Facts about a comparison: the two systems, measure and level."""
 
     names: tuple[str, str] = ("A", "B")
     measure: str = ""
     better: str = "higher"
     alpha: float = 0.05
-    left_out: int = 0
-    unanswered: tuple[int, int] = (0, 0)
+    left_out: int = 0  # number of queries without a score of either system
+    unanswered: tuple[int, int] = (0, 0)  # number of scored queries that each system did not answer
+    #: The unit of a score, e.g. query or session.
     unit: str = "query"
 
     @property
@@ -69,19 +64,15 @@ class NamedPair:
 
 @dataclass(frozen=True)
 class MarginVerdict:
-    """The verdict with a margin within which systems count as equivalent.
-
-    Attributes:
-        verdict: "equivalent" if the interval is inside the margin on both sides (two one-sided tests); "non-inferior"
-            if it is above the lower end; "superior" or "inferior" if the test's own interval is entirely beyond the
-            margin; "better" and "worse" are significant, perhaps by less than the margin.
-        interval: The interval at level 1 - 2 alpha.
-    """
+    """The verdict with a margin within which systems count as equivalent."""
 
     margin: float
+    #: "equivalent" if the interval is inside the margin on both sides (two one-sided tests); "non-inferior" if it is
+    #: above the lower end; "superior" or "inferior" if the test's own interval is entirely beyond the margin; "better"
+    #: and "worse" are significant, perhaps by less than the margin.
     verdict: Verdict
     is_not_inferior: bool
-    interval: Interval
+    interval: Interval  # the interval at level 1 - 2 alpha
 
 
 def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:
@@ -145,35 +136,25 @@ _LARGEST_RATIO = 10
 
 @dataclass(frozen=True)
 class EffectSizes:
-    """Effect sizes that do not depend on the measure's unit; None if undefined.
+    """Effect sizes that do not depend on the measure's unit; None if undefined."""
 
-    ``d_z``            mean / standard deviation of the differences, as in the t test
-    ``g_z``            d_z without its bias in small samples (Hedges 1981, exact factor)
-    ``d_av``           mean / root mean variance of both systems: comparable with unpaired studies
-    ``rank_biserial``  (W+ - W-) / (W+ + W-) of the signed ranks (Kerby 2014), with a bootstrap interval
-    ``share_won``      (wins + ties / 2) / queries
-    """
-
-    d_z: float | None
+    d_z: float | None  # mean / standard deviation of the differences, as in the t test
     d_z_interval: Interval | None
-    g_z: float | None
-    d_av: float | None
-    rank_biserial: float | None
+    g_z: float | None  # d_z without its bias in small samples (Hedges 1981, exact factor)
+    d_av: float | None  # mean / root mean variance of both systems: comparable with unpaired studies
+    rank_biserial: float | None  # (W+ - W-) / (W+ + W-) of the signed ranks (Kerby 2014), with a bootstrap interval
     rank_biserial_interval: Interval | None
-    share_won: float
+    share_won: float  # (wins + ties / 2) / queries
 
 
 @dataclass(frozen=True)
 class PracticalSize:
-    """A difference and its interval relative to the baseline's mean; unbounded without an interval for the mean.
-
-    ``label`` is the word for the size, None unless it is the same for all of the interval.
-    """
+    """A difference and its interval relative to the baseline's mean; unbounded without an interval for the mean."""
 
     relative: float
     low: float
     high: float
-    label: str | None
+    label: str | None  # the word for the size, None unless it is the same for all of the interval
 
 
 class Decider(NamedTuple):
@@ -188,14 +169,7 @@ class Decider(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TestedPair(NamedPair):
-    """The result of a test of a system against its baseline.
-
-    Attributes:
-        difference: The system's mean minus the baseline's, even if lower scores are better.
-        sd: Standard deviation of the differences, as used by the test.
-        detectable: Minimum detectable difference with 80% power, by Student's t for tests of means; infinite if no
-            difference can be detected, None if undefined, as for ranks.
-    """
+    """The result of a test of a system against its baseline."""
 
     __test__ = False  # not a pytest class
 
@@ -203,11 +177,13 @@ class TestedPair(NamedPair):
     n: int
     mean_system: float
     mean_baseline: float
-    difference: float
-    sd: float | None
+    difference: float  # the system's mean minus the baseline's, even if lower scores are better
+    sd: float | None  # standard deviation of the differences, as used by the test
     test: TestOutcome
     interval: Interval
     practical: PracticalSize | None
+    #: Minimum detectable difference with 80% power, by Student's t for tests of means; infinite if no difference can be
+    #: detected, None if undefined, as for ranks.
     detectable: float | None
     margin: MarginVerdict | None
     warnings: tuple[str, ...]
@@ -252,7 +228,7 @@ def tested_fields(
     Differences are at most ``farthest``.
     """
     plan, alpha = scores.plan, scores.plan.alpha
-    outcome, interval = test.outcome(scores), limits(alpha).within(farthest)
+    outcome, interval = TestOutcome(**vars(test.formula(scores)), test=test), limits(alpha).within(farthest)
     detectable = decided = None
     error, df = scores.standard_error, scores.df
     if test.of == "trimmed mean":
@@ -286,23 +262,16 @@ def tested_fields(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairResult(TestedPair):
-    """The comparison of a system with its baseline on the same queries.
+    """The comparison of a system with its baseline on the same queries."""
 
-    Attributes:
-        effective: Number of equally weighted queries with the same precision.
-        nonzero: Number of nonzero differences.
-        wins: Queries that the system wins.
-        for_system, for_baseline: Queries with the largest differences in favour of either.
-    """
-
-    effective: float
-    nonzero: int
+    effective: float  # number of equally weighted queries with the same precision
+    nonzero: int  # number of nonzero differences
     runs: Sequence[int]
-    wins: int
+    wins: int  # queries that the system wins
     ties: int
     losses: int
     effect: EffectSizes
-    for_system: tuple[Decider, ...]
+    for_system: tuple[Decider, ...]  # queries with the largest differences in favour of either
     for_baseline: tuple[Decider, ...]
 
     @property

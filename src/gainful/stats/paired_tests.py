@@ -28,10 +28,10 @@ from gainful.stats.repeatable import (
     check_draws,
     check_margin,
     exact_extremes,
-    fixed_point,
     largest_at,
     least_count,
     on_flip_grid,
+    on_grid,
     settle,
     settled_differences,
     settled_step,
@@ -77,23 +77,17 @@ class SystemScores(Protocol):
 
 @dataclass(frozen=True)
 class PairPlan:
-    """The settings of a comparison between two systems.
+    """The settings of a comparison between two systems."""
 
-    Attributes:
-        test, interval: Names in :mod:`gainful.stats.catalogues`; by default the test for this number of queries, and
-            the interval that inverts the test.
-        draws: Number of sign flips, resamples or shuffles; None for the default.
-        margin: The difference within which systems count as equivalent.
-        most: Number of queries listed per system; by default five, or all if there are very few.
-    """
-
+    #: Names in :mod:`gainful.stats.catalogues`; by default the test for this number of queries, and the interval that
+    #: inverts the test.
     test: str | None = None
     interval: str | None = None
     alpha: float = 0.05
-    draws: int | None = None
+    draws: int | None = None  # number of sign flips, resamples or shuffles; None for the default
     seed: int = 0
-    margin: float | None = None
-    most: int | None = None
+    margin: float | None = None  # the difference within which systems count as equivalent
+    most: int | None = None  # number of queries listed per system; by default five, or all if there are very few
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -108,10 +102,6 @@ USUAL_PLAN = PairPlan()
 class PairedScores:
     """Scores of two systems, in byte order of query ids.
 
-    Attributes:
-        weights: Query weights with mean 1.
-        runs: Variance of the mean difference due to noise between runs; a system's scores are then means of its runs.
-
     >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
     >>> pair.differences.tolist(), pair.nonzero, pair.mean
     ([0.0, 0.2], 1, 0.1)
@@ -120,8 +110,9 @@ class PairedScores:
     a: Floats
     b: Floats
     plan: PairPlan = USUAL_PLAN
-    weights: Floats | None = None
+    weights: Floats | None = None  # query weights with mean 1
     unit: str = "query"
+    #: Variance of the mean difference due to noise between runs; a system's scores are then means of its runs.
     runs: RunNoise | None = None
     _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
 
@@ -415,7 +406,7 @@ class AllSubsets:
     def of(cls, differences: Floats, error: float = 0.0) -> AllSubsets:
         """Enumerate the subsets of at most 20 nonzero differences, each accurate to within ``error``."""
         some = differences[differences != 0]
-        fixed = fixed_point(some)
+        fixed = on_grid(some)
         sums, sizes, ways = np.zeros(1), np.zeros(1), np.ones(1)
         for step in distinct(fixed.steps).tolist():
             taken = np.arange(np.count_nonzero(fixed.steps == step) + 1.0)
@@ -573,7 +564,7 @@ class Resamples:
     @classmethod
     def of(cls, scores: PairedScores) -> Resamples:
         """Resample the differences, in byte order of query ids."""
-        fixed, draws = fixed_point(scores.differences), scores.plan.draws or _SAMPLES
+        fixed, draws = on_grid(scores.differences), scores.plan.draws or _SAMPLES
         total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scores.scale)
         rows = resampled_rows(scores.n, draws, scores.plan.seed)
         parts = [_sums_and_errors(fixed.steps[each], fixed.unit, scores.scale) for each in rows]
@@ -597,8 +588,7 @@ def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
     check_draws(draws, seed)
     rows = max(1, min(BLOCK, _CELLS // max(1, queries)))
     for block in range(math.ceil(draws / BLOCK)):
-        key = np.array([seed, _STREAM + block], np.uint64)
-        generator = np.random.Philox(key=key)
+        generator = np.random.Philox(key=np.array([seed, _STREAM + block], np.uint64))
         left = min(BLOCK, draws - block * BLOCK)
         for start in range(0, left, rows):
             size = min(rows, left - start)

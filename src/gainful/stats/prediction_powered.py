@@ -20,19 +20,15 @@ FEWEST = 4
 
 
 class PoweredMean(NamedTuple):
-    """A mean as the trusted judge would find it, with its interval; ``other`` is the mean by the other judge.
-
-    ``weight`` (lambda) is the other judge's. ``needed`` is the number of further trusted queries that would halve the
-    interval. ``noise`` is how far one judging by the other judge may be from the mean of many; None if there is one.
-    """
+    """A mean as the trusted judge would find it, with its interval."""
 
     value: float
     low: float
     high: float
-    other: float
-    weight: float
-    needed: int
-    noise: float | None
+    other: float  # the mean by the other judge
+    weight: float  # lambda, of the other judge
+    needed: int  # number of further trusted queries that would halve the interval
+    noise: float | None  # how far one judging by the other judge may be from the mean of many; None if there is one
 
     @property
     def shown(self) -> tuple[float | None, ...]:

@@ -35,30 +35,21 @@ LEAST_FALLEN = math.ceil(-math.log2(MARGIN_LEVEL))
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The change of a mean, and the verdict.
-
-    Attributes:
-        difference: New minus baseline.
-        drop: The change for the worse; negative for an improvement.
-        p_fell, p_rose: One-sided p.
-        margin: An absolute difference.
-        spread: Standard deviation of per-query differences.
-        limits: Returns the limits of the difference at level 1 - alpha.
-    """
+    """The change of a mean, and the verdict."""
 
     n: int
     baseline: float
     new: float
-    difference: float
-    drop: float
-    p_fell: float
+    difference: float  # new minus baseline
+    drop: float  # the change for the worse; negative for an improvement
+    p_fell: float  # one-sided, as is ``p_rose``
     p_rose: float
-    margin: float
+    margin: float  # an absolute difference
     level: float
-    spread: float
+    spread: float  # standard deviation of per-query differences
     test: str
     is_higher_better: bool
-    limits: Limits
+    limits: Limits  # returns the limits of the difference at level 1 - alpha
 
     @cached_property
     def interval(self) -> tuple[float, float]:

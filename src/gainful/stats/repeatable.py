@@ -72,12 +72,14 @@ def check_margin(margin: float | None) -> None:
 _FINEST = 44  # binary places below the largest value: finer than any score, coarser than rounding errors of sums
 
 
-def on_grid(values: Floats, terms: int) -> FixedPoint:
-    """Round values to a grid on which sums of ``terms`` of them are exact."""
+def on_grid(values: Floats, terms: int | None = None) -> FixedPoint:
+    """Round values to 2^-44 of the largest, or to a coarser grid if sums of ``terms`` (or all) of them need that to be
+    exact in any order."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if not largest:
         return FixedPoint(np.zeros(values.shape), 1.0)
-    return FixedPoint.of(values, math.floor(min(_FINEST, EXACT_BITS - math.log2(max(terms, 1))) - math.log2(largest)))
+    bits = EXACT_BITS - math.log2(max(values.size if terms is None else terms, 1))
+    return FixedPoint.of(values, math.floor(min(_FINEST, bits) - math.log2(largest)))
 
 
 _PLACES = 12
@@ -121,11 +123,6 @@ def settled_differences(a: Floats, b: Floats) -> Floats:
     scale = max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
     # + 0.0 turns -0.0 into 0.0, which prints without a sign.
     return np.asarray(settle(a - b, scale) + 0.0)
-
-
-def fixed_point(differences: Floats) -> FixedPoint:
-    """Put differences on a grid of 2^-44 of the largest, or coarser if needed for exact sums in any order."""
-    return on_grid(differences, differences.size)
 
 
 def least_count(share: float, total: int) -> int:
@@ -259,7 +256,7 @@ def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:
     >>> exact_extremes(np.array([1.0, 2.0, 0.0]))
     (2, 4)
     """
-    fixed = fixed_point(differences[differences != 0])
+    fixed = on_grid(differences[differences != 0])
     size = fixed.steps.size
     if not size:
         return 1, 1

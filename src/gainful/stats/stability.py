@@ -48,16 +48,12 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class SubsetStability:
-    """The order of systems on a subset of queries or judged documents.
-
-    ``part_whole`` compares the subset with the whole, which contains it and so flatters it; ``split_half`` with a
-    disjoint subset of the same size, None if there is none.
-    """
+    """The order of systems on a subset of queries or judged documents, compared with others."""
 
     share: float
     size: float  # queries, or judged documents on average
-    part_whole: Spread | None
-    split_half: Spread | None
+    part_whole: Spread | None  # with the whole, which contains the subset and so flatters it
+    split_half: Spread | None  # with a disjoint subset of the same size; None if there is none
 
 
 def stability_over_queries(
@@ -90,14 +86,9 @@ def stability_over_queries(
         orders = random_orders(queries, draws, seed) if is_random else np.arange(queries)[np.newaxis]
         parts = [settled_means(scores[order[:size]]) for order in orders]
         others = [settled_means(scores[order[size : 2 * size]]) for order in orders] if 2 * size <= queries else []
-        found.append(
-            SubsetStability(
-                share,
-                size,
-                Spread.of([coefficient(part, whole) for part in parts]),
-                Spread.of([coefficient(part, other) for part, other in zip(parts, others, strict=False)]),
-            )
-        )
+        part_whole = Spread.of([coefficient(part, whole) for part in parts])
+        split_half = Spread.of([coefficient(part, other) for part, other in zip(parts, others, strict=False)])
+        found.append(SubsetStability(share, size, part_whole, split_half))
     return tuple(found)
 
 
@@ -225,35 +216,22 @@ def swap_rates(
         compared += np.bincount(bin_of[lead != 0], minlength=compared.size)
         swapped += np.bincount(bin_of[lead * later < 0], minlength=compared.size)
     comparisons = 2 * draws * first.size
-    return SwapRates(
-        m,
-        size,
-        draws,
-        fuzziness,
-        float(np.minimum(better, worse).sum()) / comparisons,
-        float(comparisons - better.sum() - worse.sum()) / comparisons,
-        tuple(
-            SwapBin(*row)
-            for row in zip(edges[:-1].tolist(), edges[1:].tolist(), compared.tolist(), swapped.tolist(), strict=True)
-        ),
-        seed,
-    )
+    error_rate = float(np.minimum(better, worse).sum()) / comparisons
+    tie_rate = float(comparisons - better.sum() - worse.sum()) / comparisons
+    counted = map(SwapBin, edges[:-1].tolist(), edges[1:].tolist(), compared.tolist(), swapped.tolist())
+    return SwapRates(m, size, draws, fuzziness, error_rate, tie_rate, tuple(counted), seed)
 
 
 @dataclass(frozen=True, eq=False)
 class DiscriminativePower:
-    """The pairs of systems that a measure separates significantly (Sakai 2006), by definition uncorrected.
-
-    ``curve`` are all p, ascending; ``threshold`` is the smallest difference between means above which every pair is
-    significant, None if the largest is not.
-    """
+    """The pairs of systems that a measure separates significantly (Sakai 2006), by definition uncorrected."""
 
     test: str
     alpha: float
     pairs: int
     significant: int
-    curve: Floats
-    threshold: float | None
+    curve: Floats  # all p, ascending
+    threshold: float | None  # means further apart always differ significantly; None if the furthest apart do not
 
     @property
     def share(self) -> float:
@@ -275,14 +253,8 @@ def discriminative_power(
         name, found = "randomised Tukey HSD", randomised_tukey(scores, seed=seed, alpha=alpha, threads=threads)
     significant, apart = found.p <= alpha, np.abs(found.difference)
     beyond = apart[significant & (apart > apart[~significant].max(initial=-1.0))]
-    return DiscriminativePower(
-        name,
-        alpha,
-        found.p.size,
-        int(np.count_nonzero(significant)),
-        np.sort(found.p),
-        float(beyond.min()) if beyond.size else None,
-    )
+    threshold = float(beyond.min()) if beyond.size else None
+    return DiscriminativePower(name, alpha, found.p.size, int(significant.sum()), np.sort(found.p), threshold)
 
 
 class Leads(NamedTuple):

@@ -421,19 +421,13 @@ def _difference_at(first: Floats, second: Floats, place: int, scale: float) -> f
 
 @dataclass(frozen=True)
 class UnpairedEffects:
-    """Effect sizes that do not depend on the measure's unit; None if undefined.
+    """Effect sizes that do not depend on the measure's unit; None if undefined."""
 
-    ``hedges_g``      difference / spread within systems (and topics), without its bias in small samples
-    ``cliffs_delta``  share of session pairs that the system wins minus the share it loses, with Feng and Cliff's
-                      interval (2004)
-    ``superiority``   (1 + Cliff's delta) / 2: the probability that the system's session is the better one (A12)
-    """
-
-    hedges_g: float | None
+    hedges_g: float | None  # difference / spread within systems (and topics), without its bias in small samples
     hedges_g_interval: Interval | None
-    cliffs_delta: float
-    cliffs_delta_interval: Interval | None
-    superiority: float
+    cliffs_delta: float  # share of session pairs that the system wins minus the share it loses
+    cliffs_delta_interval: Interval | None  # Feng and Cliff's (2004)
+    superiority: float  # (1 + Cliff's delta) / 2: the probability that the system's session is the better one (A12)
 
 
 def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEffects:
@@ -469,17 +463,11 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnpairedResult(TestedPair):
-    """The comparison of a system with its baseline on different sessions.
+    """The comparison of a system with its baseline on different sessions."""
 
-    Attributes:
-        sizes: Numbers of sessions, the system's first.
-        topics: Number of shared topics, 0 if labels were shuffled without topics.
-        alone: Number of sessions left out because only one system has their topic.
-    """
-
-    sizes: tuple[int, int]
-    topics: int
-    alone: int
+    sizes: tuple[int, int]  # numbers of sessions, the system's first
+    topics: int  # number of shared topics, 0 if labels were shuffled without topics
+    alone: int  # number of sessions left out because only one system has their topic
     effect: UnpairedEffects
     is_alike: bool
 

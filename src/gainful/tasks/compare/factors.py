@@ -28,12 +28,11 @@ class FactorComparison(Comparison):
     factorial: Mapping[str, FactorialResult]
 
     def page(self, *, places: int = 4) -> Page:
-        found = ((result, self.matrices[name].unanswered) for name, result in self.factorial.items())
-        parts = [part for result, lacking in found for part in _parts_of(result, lacking, places)]
+        parts = [part for result in self.factorial.values() for part in _parts_of(result, places)]
         first = self.factorial[self.primary]
         tests = f"{count_of(3 * len(self.factorial), 'test')}, not corrected for each other"
         header: dict[str, object] = {"factors": list(first.factors), "primary": self.primary}
-        header |= values_of(first, "alpha | draws | enumerated ← is_enumerated | seed")
+        header |= values_of(first, "alpha | draws ← flips.count | enumerated ← flips.enumerated | seed ← flips.seed")
         return Page("compare", tuple(parts), (tests, *self.scores.conventions), header)
 
 
@@ -77,7 +76,7 @@ def read_factors(source: object) -> dict[str, dict[str, str]]:
     }
 
 
-def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) -> Iterator[Table | Chart | str]:
+def _parts_of(result: FactorialResult, places: int) -> Iterator[Table | Chart | str]:
     """Yield the parts for one measure: sentences, effects, means of levels and combinations, and a plot."""
 
     def p_text(p: float) -> str:
@@ -86,8 +85,9 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
 
     one, other = (printable(name, 40) for name in result.factors)
     systems = count_of(sum(len(cell.systems) for cell in result.cells), "system")
-    over, both = units_text(result.n, result.left_out, result.unit, lacking.items()), result.effects[2].p
-    sentences = [f"{result.measure} of {systems} by {one} and {other}, {over}."]
+    scores, flips, both = result.scores, result.flips, result.effects[2].p
+    over = units_text(len(scores.queries), len(scores.left_out), scores.unit, scores.unanswered.items())
+    sentences = [f"{scores.measure} of {systems} by {one} and {other}, {over}."]
     if both < result.alpha:
         sentences.append(
             f"The effect of {one} depends on {other} (interaction {p_text(both)}): compare the means of combinations, "
@@ -98,7 +98,7 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
     for factor, name in enumerate((one, other)):
         p = result.effects[factor].p
         by_level = [(result.mean(factor, level), printable(level, 40)) for level in result.levels[factor]]
-        by_level.sort(key=lambda each: each[0], reverse=result.better == "higher")
+        by_level.sort(key=lambda each: each[0], reverse=scores.better == "higher")
         (highest, best), (lowest, worst) = by_level[0], by_level[-1]
         sentences.append(
             f"No effect of {name} was shown ({p_text(p)})."
@@ -116,14 +116,14 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
         text = "" if within.p is None else p_words(within.p)
         effects.append(("systems of one combination", *within[:4], text, "", None, within.p, None))
     effects.append(("residual", *result.residual[:3], None, "", "", None, None, None))
-    draws = f"all {result.draws:,}" if result.is_enumerated else f"{result.draws:,}, seed {result.seed}"
+    draws = f"all {flips.count:,}" if flips.enumerated else f"{flips.count:,}, seed {flips.seed}"
     notes = [
-        f"p by F: tested against the interaction of systems and {plural_of(result.unit)} (blocks).",
-        f"p by flips: random sign flips of per-{result.unit} contrasts ({draws}); the sentences use this p.",
+        f"p by F: tested against the interaction of systems and {plural_of(scores.unit)} (blocks).",
+        f"p by flips: random sign flips of per-{scores.unit} contrasts ({draws}); the sentences use this p.",
         "Each factor is adjusted for the other, the interaction for both; share: partial eta squared.",
     ]
     columns = (*head(f"{sums} | p by F | p by flips | share .3"), *head("p_f . | p_flips .", for_machines=True))
-    yield Table(columns, effects, f"Effects, {result.measure}", tuple(notes))
+    yield Table(columns, effects, f"Effects, {scores.measure}", tuple(notes))
     cells = {cell.levels: cell for cell in result.cells}
     means: list[tuple[Cell, ...]] = [
         (one, other, listed(list(cells[one, other].systems), most=3), cells[one, other].mean)
@@ -136,8 +136,8 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
     notes = ["(all): mean of the combinations, each counted once."]
     if result.is_averaged:
         notes.append("Combinations differ in their number of systems: the tests also use the mean of each combination.")
-    columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {result.measure}", "number", places))
-    yield Table(columns, means, f"Means, {result.measure}", tuple(notes))
+    columns = (*map(Column, (*result.factors, "systems")), Column(f"mean {scores.measure}", "number", places))
+    yield Table(columns, means, f"Means, {scores.measure}", tuple(notes))
     numbered = list(enumerate(result.levels[0], 1))
     lines = []
     for other in result.levels[1]:
@@ -145,5 +145,5 @@ def _parts_of(result: FactorialResult, lacking: Mapping[str, int], places: int) 
         lines.append(Line(other, tuple(x for x, _ in points), tuple(y for _, y in points)))
     ticks = tuple((float(i), printable(level, 20)) for i, level in numbered)
     x = Axis(result.factors[0], 0.75, len(numbered) + 0.25, ticks=ticks)
-    title = f"{result.measure} by {result.factors[0]}, one line per {result.factors[1]}"
-    yield Plot(title, x, Axis(f"mean {result.measure}"), tuple(lines), caption="Parallel lines: no interaction.")
+    title = f"{scores.measure} by {result.factors[0]}, one line per {result.factors[1]}"
+    yield Plot(title, x, Axis(f"mean {scores.measure}"), tuple(lines), caption="Parallel lines: no interaction.")
