@@ -177,12 +177,9 @@ def describe_judgments(
     above, above_scale = np.flatnonzero(grade > highest), None
     if above.size:
         first = int(above[0])
-        above_scale = AboveScale(
-            *OddGrades.of(grade, grade > highest),
-            text_of_id(qrels.query_ids[int(qrels.query[first])]),
-            text_of_id(qrels.document(first)),
-            qrels.origin.where(first),
-        )
+        query, document = qrels.query_ids[int(qrels.query[first])], qrels.document(first)
+        place = text_of_id(query), text_of_id(document), qrels.origin.where(first)
+        above_scale = AboveScale(*OddGrades.of(grade, grade > highest), *place)
     is_fractional = grade != np.floor(grade)
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
         is_fractional = np.zeros_like(is_fractional)  # fractional grades are the rule

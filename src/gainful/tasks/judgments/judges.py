@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Annotated, NamedTuple, get_type_hints
 
 import numpy as np
@@ -62,22 +63,27 @@ class CommonDocuments:
     @classmethod
     def of(cls, a: Judged, b: Judged) -> CommonDocuments:
         """Join two sets of judgments; raise InputError if they have nothing in common."""
-        query, item_a, item_b = _common_items(a, b)
+        # The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
+        rows = np.empty(int(b.item_offsets[-1]), np.int64)
+        rows[b.item] = np.arange(b.item.size)
+        spans = b.qrels.data, b.qrels.document_start[rows], b.qrels.document_length[rows]
+        columns = core.ListColumns(list(b.qrels.query_ids), b.item_offsets, *spans, np.zeros(rows.size), np.zeros(0))
+        # In input order, ranks are positions in the list.
+        joined = core.join_columns(columns, a.index, Policy(order="input").join_options(), 1, Progress().cells)
+        place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
+        start = np.array([b.item_offsets[place_in_b.get(each, 0)] for each in a.qrels.query_ids], np.int64)
+        query = np.repeat(np.arange(start.size), np.diff(joined["hit_offsets"]))
+        item_a, item_b = joined["hit_item"].astype(np.int64), start[query] + joined["hit_rank"] - 1
         met = query.size
         graded = ~(np.isnan(a.grade[item_a]) | np.isnan(b.grade[item_b]))
         query, item_a, item_b = query[graded], item_a[graded], item_b[graded]
         if not query.size:
             raise _nothing_common(a, b, met)
         has_some = np.bincount(query, minlength=len(a.qrels.query_ids)) > 0
-        return cls(
-            tuple(identifier for identifier, kept in zip(a.qrels.query_ids, has_some.tolist(), strict=True) if kept),
-            (np.cumsum(has_some) - 1)[query],
-            a.grade[item_a],
-            b.grade[item_b],
-            distinct(np.concatenate((a.levels, b.levels))),
-            int(np.count_nonzero(~np.isnan(a.grade))) - query.size,
-            int(np.count_nonzero(~np.isnan(b.grade))) - query.size,
-        )
+        ids = tuple(compress(a.qrels.query_ids, has_some.tolist()))
+        places, levels = (np.cumsum(has_some) - 1)[query], distinct(np.concatenate((a.levels, b.levels)))
+        alone = (int(np.count_nonzero(~np.isnan(side.grade))) - query.size for side in (a, b))
+        return cls(ids, places, a.grade[item_a], b.grade[item_b], levels, *alone)
 
     @cached_property
     def _tally(self) -> tuple[Cells, Ints, Ints, Floats]:
@@ -118,28 +124,6 @@ class CommonDocuments:
             is_signed = "kappa" in name or "alpha" in name or name in ("mean_difference", "relevance_difference")
             found[name] = _estimate(float(value[0]), drawn, (-highest if is_signed else 0.0, highest), queries)
         return found
-
-
-def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
-    """Return, for every common document, its query (as numbered in A) and its item in both sets."""
-    # The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
-    row_of_item = np.empty(int(b.item_offsets[-1]), np.int64)
-    row_of_item[b.item] = np.arange(b.item.size)
-    columns = core.ListColumns(
-        list(b.qrels.query_ids),
-        b.item_offsets,
-        b.qrels.data,
-        b.qrels.document_start[row_of_item],
-        b.qrels.document_length[row_of_item],
-        np.zeros(row_of_item.size),
-        np.zeros(0),
-    )
-    # In input order, ranks are positions in the list.
-    joined = core.join_columns(columns, a.index, Policy(order="input").join_options(), 1, Progress().cells)
-    place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
-    start = np.array([b.item_offsets[place_in_b.get(identifier, 0)] for identifier in a.qrels.query_ids], np.int64)
-    query = np.repeat(np.arange(start.size), np.diff(joined["hit_offsets"]))
-    return query, joined["hit_item"].astype(np.int64), start[query] + joined["hit_rank"] - 1
 
 
 def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:

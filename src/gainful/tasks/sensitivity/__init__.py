@@ -155,10 +155,8 @@ def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
     for key, values in content.items():
         where = f"{name}: {printable(key)}"
         if not isinstance(values, dict):
-            raise InputError(
-                f"{where}: expected a table, found {values!r}",
-                "write [name], and in the next lines depth = 10, gain = ...",
-            )
+            hint = "write [name], and in the next lines depth = 10, gain = ..."
+            raise InputError(f"{where}: expected a table, found {values!r}", hint)
         if key in SCENARIOS:
             raise InputError(f"{where}: the name of a built-in scenario is reserved")
         for each in values:
