@@ -108,9 +108,8 @@ def _refuse_exclusion(inputs: Inputs) -> None:
     if inputs.exclude is not None:
         raise UsageError("--exclude cannot be used with a gate", "remove the documents when the run is made")
     if inputs.items or inputs.training or inputs.intents:
-        raise UsageError(
-            "--items, --training and --intents cannot be used with a gate", "choose measures that need only judgments"
-        )
+        hint = "choose measures that need only judgments"
+        raise UsageError("--items, --training and --intents cannot be used with a gate", hint)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -182,9 +182,8 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
     scores = Scores.of(asked.scores).on_common()
     matrices = scores.matrices
     if len(matrices) < 2:
-        raise UsageError(
-            f"agreement: at least two measures are needed, found only {next(iter(matrices))}", "add measures with -m"
-        )
+        hint = "add measures with -m"
+        raise UsageError(f"agreement: at least two measures are needed, found only {next(iter(matrices))}", hint)
     check_size(list(matrices.values()))
     scatters = [(_measure_named(a, matrices), _measure_named(b, matrices)) for a, b in asked.scatter]
     for a, b in scatters:

@@ -136,10 +136,8 @@ def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
     scores = Scores.of(asked.scores)
     margin = asked.margin
     if margin is None:
-        raise UsageError(
-            "test bayes requires a margin, within which systems are equivalent",
-            f"{option('margin', 0.01)} sets it; exactly equal means would have probability 0",
-        )
+        hint = f"{option('margin', 0.01)} sets it; exactly equal means would have probability 0"
+        raise UsageError("test bayes requires a margin, within which systems are equivalent", hint)
     found = {
         name: tuple(posterior(matrix, a, b, margin, asked.alpha) for a, b in compared_pairs(matrix, asked))
         for name, matrix in _unweighted(scores, "test bayes").items()
@@ -280,16 +278,12 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
         if arrival is not None:
             for query in matrix.queries:
                 if query not in places:
-                    raise InputError(
-                        f"arrival: query '{printable(query)}' of {matrix.origin} is missing",
-                        "each line begins with a query ID, as in judgments",
-                    )
+                    hint = "each line begins with a query ID, as in judgments"
+                    raise InputError(f"arrival: query '{printable(query)}' of {matrix.origin} is missing", hint)
             rows.sort(key=[places[query] for query in matrix.queries].__getitem__)
         if len(pairs) > _MOST_PAIRS:
-            raise UsageError(
-                f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}",
-                f"each pair widens all intervals; select pairs with {option('baseline')} or {option('pairs')}",
-            )
+            hint = f"each pair widens all intervals; select pairs with {option('baseline')} or {option('pairs')}"
+            raise UsageError(f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}", hint)
         found[name] = tuple(
             confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=asked.alpha, pairs=len(pairs)) for a, b in pairs
         )

@@ -139,10 +139,8 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
     if asked.procedure not in (None, "anova"):
         raise UsageError(f"procedure {asked.procedure} cannot be used with unpaired sessions", "anova can")
     if len(scores.systems) < 2:
-        raise UsageError(
-            f"compare: expected at least two systems, found {len(scores.systems)}",
-            f"give one file per system, or the log's column of systems: {option('columns', {'system': 'NAME'})}",
-        )
+        hint = f"give one file per system, or the log's column of systems: {option('columns', {'system': 'NAME'})}"
+        raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", hint)
     correction = asked.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
     plan = PairPlan(**values_of(asked, "test | alpha | draws | seed | margin"))

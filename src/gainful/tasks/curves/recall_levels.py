@@ -487,10 +487,8 @@ def _checked_grades(judged: Judged, wanted: Sequence[float | str] | float | None
             raise UsageError(f"levels: no document in {name} has grade {text} or more; the highest is {highest}")
         if "level" in modes and grade not in there:  # it has no relevant documents
             known = ", ".join(map(number_text, there)) if len(there) <= MOST_LEVELS else count_of(len(there), "other")
-            raise UsageError(
-                f"levels: no document in {name} has grade {text}; there are {known}",
-                f"--by rel counts grades {text} and above",
-            )
+            hint = f"--by rel counts grades {text} and above"
+            raise UsageError(f"levels: no document in {name} has grade {text}; there are {known}", hint)
     return grades
 
 

@@ -264,10 +264,8 @@ def update_gate(
     found = measure_runs(judged, runs, frozen.parsed, left_out, threads, frozen.rule)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
-        raise InputError(
-            f"query '{printable(strangers[0])}' is new: its group or weight is unknown",
-            "`gainful gate init` with --queries freezes a new baseline",
-        )
+        hint = "`gainful gate init` with --queries freezes a new baseline"
+        raise InputError(f"query '{printable(strangers[0])}' is new: its group or weight is unknown", hint)
     _check_named(frozen.rule, found.queries, frozen.measures)
     frozen = replace(frozen, scale=judged.qrels.scale)
     return _with_baseline(frozen, judged, found, reason, are_queries_new=True)

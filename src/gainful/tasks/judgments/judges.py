@@ -320,10 +320,8 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     least = None if asked.rel is None else read_number(asked.rel, for_asker("--rel", "rel"))
     if runs and asked.b is None:
         what = for_asker("--run", "runs")
-        raise UsageError(
-            f"{what}: two sets of judgments are needed to compare orders of systems",
-            "gainful judgments A B --run RUN; to score runs with one set, use gainful eval",
-        )
+        hint = "gainful judgments A B --run RUN; to score runs with one set, use gainful eval"
+        raise UsageError(f"{what}: two sets of judgments are needed to compare orders of systems", hint)
     if measures is not None and not runs:
         what = for_asker("--measure", "measures")
         raise UsageError(f"{what}: runs to score are missing", for_asker("add --run FILE", "add runs="))

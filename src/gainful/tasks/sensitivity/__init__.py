@@ -206,10 +206,8 @@ def _chosen_scenarios(asked: SensitivityOptions) -> list[Scenario]:
     chosen = []
     for each in given or defined:
         if isinstance(each, str) and each not in known:
-            raise UsageError(
-                f"scenario: expected {' | '.join(known)}, found '{each}'",
-                nearest(each, known) or "define other scenarios in a TOML file (--scenarios)",
-            )
+            message = f"scenario: expected {' | '.join(known)}, found '{each}'"
+            raise UsageError(message, nearest(each, known) or "define other scenarios in a TOML file (--scenarios)")
         chosen.append(known[each] if isinstance(each, str) else each)
     names = [scenario.name for scenario in chosen]
     for name in names:

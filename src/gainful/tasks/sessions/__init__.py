@@ -229,7 +229,5 @@ def _check_ratings(
         )
     known = sorted({name for each in seen.values() for name in each.known_ratings})
     there = f"the sessions have {', '.join(map(printable, known))}" if known else "the sessions have no ratings"
-    raise InputError(
-        f"{systems}: no session has a rating called '{printable(rating)}'; {there}",
-        nearest(rating, known) or "--ratings FILE reads ratings from a table",
-    )
+    message = f"{systems}: no session has a rating called '{printable(rating)}'; {there}"
+    raise InputError(message, nearest(rating, known) or "--ratings FILE reads ratings from a table")

@@ -111,10 +111,8 @@ def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
     wanted: dict[str, SessionMeasure] = {}
     for measure in measures:
         if not isinstance(measure, SessionMeasure):
-            raise UsageError(
-                f"{measure}: a measure of single queries cannot score sessions",
-                "`gainful measures session` lists the measures of sessions, such as nsDCG@10",
-            )
+            hint = "`gainful measures session` lists the measures of sessions, such as nsDCG@10"
+            raise UsageError(f"{measure}: a measure of single queries cannot score sessions", hint)
         if str(measure) in wanted:
             raise UsageError(f"duplicate measure '{measure}'")
         wanted[str(measure)] = measure
@@ -220,10 +218,8 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     for other in JUDGED_BY:
         is_full = met[chosen] == met[other] == count
         if is_full and not all(map(np.array_equal, turns[chosen], turns[other])):
-            raise UsageError(
-                f"{qrels.name}: judgments by {chosen} and by {other} both match all sessions",
-                f"use --judged-by {chosen} or --judged-by {other}",
-            )
+            hint = f"use --judged-by {chosen} or --judged-by {other}"
+            raise UsageError(f"{qrels.name}: judgments by {chosen} and by {other} both match all sessions", hint)
     return chosen
 
 
@@ -508,9 +504,8 @@ class SessionChoice:
             if unknown:
                 shown = some_of(known)
                 there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else f"no session has a {what}"
-                raise InputError(
-                    f"{name}: unknown {what} '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
-                )
+                message = f"{name}: unknown {what} '{printable(unknown[0])}'; {there}"
+                raise InputError(message, nearest(unknown[0], known))
         if not found and not self.is_all:
             raise InputError(
                 f"{name}: no session has {self.at_least} queries; the longest has {self._longest}"
