@@ -221,9 +221,7 @@ def read_sideways(
     others = [(curve, leader) for curve, leader in zip(curves, leaders, strict=True) if curve.run != reference]
     for rank in [] if ideal is None and reference is None else _checked_ranks(at, depth):
         gains = [float(leader[rank - 1]) for _, leader in others]
-        there = [
-            first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(others, gains, strict=True)
-        ]
+        there = [first_rank(c.values, gain) if gain > 0 else 0 for (c, _), gain in zip(others, gains, strict=True)]
         best = min((found for found in there if found), default=None)
         for (curve, _), gain, found in zip(others, gains, there, strict=True):
             times = (found / rank, found / best) if found and best else (None, None)

@@ -307,11 +307,9 @@ def _at_bounds(found: Measured, judged: Judged, runs: Mapping[str, RunLike], thr
     if not all(map(all, parts)):  # no finite bounds
         return
     for end in ("lowest", "highest"), ("highest", "lowest"):
-        scores = [
-            [part[end[measure.better == "lower"]] for part in row]
-            for measure, row in zip(found.measures, parts, strict=True)
-        ]
-        yield replace(found, scores=np.array(scores).transpose(0, 2, 1))
+        ends = [end[measure.better == "lower"] for measure in found.measures]
+        scores = np.array([[part[name] for part in row] for name, row in zip(ends, parts, strict=True)])
+        yield replace(found, scores=scores.transpose(0, 2, 1))
 
 
 def _weights(gate: Gate, queries: Iterable[str]) -> Floats:
@@ -392,12 +390,9 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
         yield _too_few_judged(gate.rule, found)
     for measure in gate.parsed:
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
-            is_lower = measure.better == "lower"
-            yield RefusalError(
-                f"{measure}: the mean of the baseline is 0: "
-                + ("a relative margin is impossible" if is_lower else "it cannot fall"),
-                "set an absolute margin such as --margin 0.01" if is_lower else None,
-            )
+            relative = "a relative margin is impossible", "set an absolute margin such as --margin 0.01"
+            why, hint = relative if measure.better == "lower" else ("it cannot fall", None)
+            yield RefusalError(f"{measure}: the mean of the baseline is 0: {why}", hint)
     for floor in _floors(gate, means):
         if floor.broken:
             yield RefusalError(f"the baseline breaks its own rule: {floor.broken}", "choose another floor")

@@ -337,6 +337,7 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     common = CommonDocuments.of(judged_a, judged_b)
     wanted = parse_all(measures or "nDCG@10") if runs else []
     orders, suspicious = compare_orders(judged_a, judged_b, runs, wanted) if runs else ((), ())
+    side_a, side_b = (describe_judgments(side, rel=least, scale=scale) for side in (judged_a, judged_b))
     return JudgmentComparison(
         a=judged_a.qrels.name,
         b=judged_b.qrels.name,
@@ -353,10 +354,7 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
         rel=least,
         draws=asked.draws,
         seed=asked.seed,
-        sides=(
-            describe_judgments(judged_a, rel=least, scale=scale),
-            describe_judgments(judged_b, rel=least, scale=scale),
-        ),
+        sides=(side_a, side_b),
         orders=orders,
         notices=suspicious,
         **common.estimates(least, asked.draws, asked.seed),
@@ -532,18 +530,15 @@ def compare_orders(
             raise UsageError(f"{measure}: the measure cannot order systems: neither higher nor lower is better")
     common = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
     if not common:
-        raise InputError(
-            f"{b.qrels.name}: no query is also judged in {a.qrels.name}: {a.qrels.name} has "
-            f"'{printable(a.qrels.query_ids[0])}', {b.qrels.name} has '{printable(b.qrels.query_ids[0])}'"
-        )
+        there = ", ".join(f"{each.name} has '{printable(each.query_ids[0])}'" for each in (a.qrels, b.qrels))
+        raise InputError(f"{b.qrels.name}: no query is also judged in {a.qrels.name}: {there}")
     kept = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
     by_a, by_b = (
         tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures).values()) for side in (a, b)
     )
-    by_side = (("A", by_a), ("B", by_b))
-    signatures = tuple(side[0].signature().note(f"{name}: ") for name, side in by_side)
-    if by_a[0].signature() == by_b[0].signature():
-        signatures = (by_a[0].signature().note(),)
+    by_side, is_one = (("A", by_a), ("B", by_b)), by_a[0].signature() == by_b[0].signature()
+    signatures = tuple(side[0].signature().note("" if is_one else f"{name}: ") for name, side in by_side)
+    signatures = signatures[:1] if is_one else signatures
     orders = []
     for measure in measures:
         means, goodness, ranks = [], [], []

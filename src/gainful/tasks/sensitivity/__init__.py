@@ -123,20 +123,16 @@ def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence
     undefined = {measure: len(first.undefined(measure)) for measure in measures}
     plain = min(undefined, key=lambda measure: undefined[measure])
     row = first.measures.index(plain)
-    lines = notices_of(
-        replace(each, measures=(plain,), raw=np.ascontiguousarray(each.raw[row : row + 1]))
-        for each in evaluations.values()
-    )
+    raw = (np.ascontiguousarray(each.raw[row : row + 1]) for each in evaluations.values())
+    alone = (replace(each, measures=(plain,), raw=of) for each, of in zip(evaluations.values(), raw, strict=True))
     more = [(measure, count) for measure, count in undefined.items() if count > undefined[plain]]
-    if more:
-        worst, count = max(more, key=lambda pair: pair[1])
-        done = {"zero": "given the worst score", "skip": "omitted"}.get(first.policy.undefined, "")
-        lines.insert(
-            0,
-            f"{count_of(len(more), 'setting has', 'settings have')} more undefined queries, {done} "
-            f"(undefined={first.policy.undefined}): up to {number_text(count)}, for {worst}",
-        )
-    return lines
+    if not more:
+        return notices_of(alone)
+    worst, count = max(more, key=lambda pair: pair[1])
+    done = {"zero": "given the worst score", "skip": "omitted"}.get(first.policy.undefined, "")
+    line = f"{count_of(len(more), 'setting has', 'settings have')} more undefined queries, {done} "
+    line += f"(undefined={first.policy.undefined}): up to {number_text(count)}, for {worst}"
+    return [line, *notices_of(alone)]
 
 
 def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
