@@ -57,16 +57,15 @@ class BeliefComparison(Comparison):
                 parts.append(posterior_sentence(first))
             else:
                 counts, baseline = Counter(result.verdict for result in results), common_baseline(results)
-                decided, equivalent = counts["better"] + counts["worse"], counts["equivalent"]
+                decided = counts["better"] + counts["worse"]
                 of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
-                parts.append(
+                others = [f"{counts[each]:,} are {each}" for each in ("equivalent", "inconclusive") if counts[each]]
+                claim = (
                     f"{first.measure}: in {decided:,} of {len(results):,} {of}, one system is better by more than "
                     f"{within} with probability {level} or more "
                     f"({words.units_text(first.n, first.left_out, first.unit, lacking)})"
-                    + (f"; {equivalent:,} are equivalent" if equivalent else "")
-                    + (f"; {counts['inconclusive']:,} are inconclusive" if counts["inconclusive"] else "")
-                    + "."
                 )
+                parts.append("; ".join([claim, *others]) + ".")
             columns = (
                 Column(
                     f"{words.level_text(first.interval)} credible interval",

@@ -403,10 +403,8 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
 def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
     """Return a refusal if scores of another version, or added, removed or changed queries, prevent a comparison."""
     if gate.numbers != NUMBERS:
-        return RefusalError(
-            f"the baseline was frozen by gainful {gate.version}, whose scores differ from this version",
-            "freeze it again with `gainful gate init`, from the same run",
-        )
+        message = f"the baseline was frozen by gainful {gate.version}, whose scores differ from this version"
+        return RefusalError(message, "freeze it again with `gainful gate init`, from the same run")
     if qrels.scale != gate.scale:
         return RefusalError(f"the judgments have the scale {qrels.scale:g}, the baseline has {gate.scale:g}")
     if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
@@ -423,10 +421,8 @@ def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
     ]
     if not parts:
         return None
-    return RefusalError(
-        f"the judgments differ from the baseline: {', '.join(parts)}",
-        "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new judgments",
-    )
+    hint = "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new judgments"
+    return RefusalError(f"the judgments differ from the baseline: {', '.join(parts)}", hint)
 
 
 def _too_few_answered(measured: Measured, rule: Rule) -> RefusalError | None:
@@ -453,10 +449,8 @@ def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> Re
         why = f"{baseline:.1%} in the baseline: unjudged documents can look like a regression"
     else:
         return None
-    return RefusalError(
-        f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}",
-        "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`",
-    )
+    hint = "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`"
+    return RefusalError(f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}", hint)
 
 
 def are_zero_or_one(scores: Floats) -> bool:

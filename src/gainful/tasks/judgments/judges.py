@@ -144,10 +144,8 @@ def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:
         document = min(qrels.document(row) for row in np.flatnonzero(qrels.query == place).tolist())
         return f"{qrels.name} has document '{printable(document)}' for query '{printable(qrels.query_ids[place])}'"
 
-    return InputError(
-        f"{b.qrels.name}: no document is also judged in {a.qrels.name}: {example(a)}, {example(b)}",
-        "check that both judge the same queries and documents; IDs must be equal byte by byte",
-    )
+    hint = "check that both judge the same queries and documents; IDs must be equal byte by byte"
+    return InputError(f"{b.qrels.name}: no document is also judged in {a.qrels.name}: {example(a)}, {example(b)}", hint)
 
 
 #: Confidence level of the intervals, for a population of queries.

@@ -163,7 +163,7 @@ class PageData:
 
     def verdicts(self, comparison: SystemsComparison) -> list[str]:
         """Return the sentences on several systems by the primary measure."""
-        return conclusions(comparison.systems[comparison.primary], PLACES)
+        return conclusions(comparison.systems[comparison.primary])
 
     @property
     def notices(self) -> list[str]:
