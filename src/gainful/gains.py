@@ -151,8 +151,7 @@ class Gain:
             raise InputError(f"gain={self}: the gain of grade {number_text(levels[-1])} is too large")
 
     def _looked_up(self, grades: Floats, counts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
-        known = np.array([grade for grade, _ in self.weights])
-        weights = np.array([weight for _, weight in self.weights])
+        known, weights = np.array(self.weights).T
         places = np.minimum(np.searchsorted(known, grades), known.size - 1)
         unknown = counts & (known[places] != grades)
         if unknown.any():

@@ -122,8 +122,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         for choice in CHOICES:
-            value = getattr(self, choice.field)
-            object.__setattr__(self, choice.field, _read(choice, value))
+            object.__setattr__(self, choice.field, _read(choice, getattr(self, choice.field)))
         if self.ties in BY_GRADE and (self.depth or self.order == "rank" or self.spans == "share"):
             other = "depth" if self.depth else "order=rank" if self.order == "rank" else "spans=share"
             hint = "a cutoff such as nDCG@10 counts all documents that are tied at it"
@@ -143,9 +142,8 @@ class Policy:
         if isinstance(value, Mapping):
             chosen: dict[str, Any] = {str(name).strip().replace("-", "_"): each for name, each in value.items()}
             _refuse_unknown(chosen, [choice.field for choice in CHOICES])
-            return cls().replace(
-                **{name: each.strip() if isinstance(each, str) else each for name, each in chosen.items()}
-            )
+            texts = {name: each.strip() for name, each in chosen.items() if isinstance(each, str)}
+            return cls().replace(**{**chosen, **texts})
         for choice in CHOICES if isinstance(value, str) and value not in DIALECTS else ():
             if value in choice.values:
                 raise UsageError(f"policy: {value!r} is a value of {choice.field}", f"{choice.field}={value!r}")
@@ -253,7 +251,18 @@ def _read(choice: Choice, value: object) -> object:
             raise UsageError(f"grade-zero: expected a number of at least 0, found {number_text(number)}")
         return number
     if choice.name == "parent":
-        return _read_parent(value)
+        if isinstance(value, Mapping):
+            return value.get
+        if isinstance(value, str) and "(" in value:
+            try:
+                found = re.compile(value).groups
+            except re.error as error:
+                raise UsageError(f"parent: '{value}' is not a regular expression: {error}", PARENT_FORMS) from error
+            if found != 1:
+                raise UsageError(f"parent: expected a pattern with one group, found {found} in '{value}'", PARENT_FORMS)
+        elif not value or not (callable(value) or isinstance(value, str)):
+            raise UsageError(f"parent: expected a text, a dict or a function, found {value!r}", PARENT_FORMS)
+        return value
     if choice.name == "spans" and value not in ("none", "share"):
         number = read_number(value, "spans")
         if not 0 < number <= 1:
@@ -264,21 +273,6 @@ def _read(choice: Choice, value: object) -> object:
     if choice.name == "subtopics":
         return value if isinstance(value, bool) else choose(value, choice.values, "subtopics") == "yes"
     return choose(value, choice.values, choice.name)
-
-
-def _read_parent(value: object) -> object:
-    if isinstance(value, Mapping):
-        return value.get
-    if isinstance(value, str) and "(" in value:
-        try:
-            groups = re.compile(value).groups
-        except re.error as error:
-            raise UsageError(f"parent: '{value}' is not a regular expression: {error}", PARENT_FORMS) from error
-        if groups != 1:
-            raise UsageError(f"parent: expected a pattern with one group, found {groups} in '{value}'", PARENT_FORMS)
-    elif not value or not (callable(value) or isinstance(value, str)):
-        raise UsageError(f"parent: expected a text, a dict or a function, found {value!r}", PARENT_FORMS)
-    return value
 
 
 #: Ways to give the documents of chunks.

@@ -132,17 +132,9 @@ class SparkEvaluations:
             ids = [text.encode() for text in rows["query"].to_pylist()]
             order = sorted(range(len(ids)), key=ids.__getitem__)
             raw = rows["raw"].combine_chunks().flatten().to_numpy().reshape(len(ids), len(measures))
-            evaluations[system] = Evaluation(
-                system,
-                system,
-                tuple(ids[at] for at in order),
-                measures,
-                np.ascontiguousarray(raw[order].T),
-                rows["answered"].to_numpy()[order],
-                policy,
-                self._task.scale,
-                seen[system].facts,
-            )
+            scores = np.ascontiguousarray(raw[order].T), rows["answered"].to_numpy()[order]
+            queries, scale, facts = tuple(ids[at] for at in order), self._task.scale, seen[system].facts
+            evaluations[system] = Evaluation(system, system, queries, measures, *scores, policy, scale, facts)
         return Evaluations(evaluations)
 
     def aggregates(self) -> dict[str, dict[str, float]]:
@@ -293,9 +285,8 @@ def _prepared(
     results = _side(run, called["run"], systems[0] if system is None else "runs", run=True)
     for choice in ("order", "ties"):
         if getattr(settled, choice) == "input":
-            raise UsageError(
-                f"{choice}=input: the rows of a Spark DataFrame have no order", "add a column for the rank"
-            )
+            message = f"{choice}=input: the rows of a Spark DataFrame have no order"
+            raise UsageError(message, "add a column for the rank")
     if not {"score", "rank"} & results.columns.keys():
         raise InputError(f"{results.name}: a column for the score or the rank is needed")
     scale = None
@@ -472,15 +463,9 @@ def _sum(measure: Measure, values: Floats) -> tuple[Fraction | int, int]:
 
 
 def _scores(found: Evaluation) -> Any:
-    values = np.stack([found.settled_scores(measure) for measure in found.measures], axis=1)
-    return _batch(
-        len(found.query_ids),
-        run=[found.run] * len(found.query_ids),
-        query=found.queries,
-        answered=found.answered,
-        raw=_lists(found.raw.T),
-        value=_lists(values, no_value=np.isnan(values)),
-    )
+    size, values = len(found.query_ids), np.stack([found.settled_scores(each) for each in found.measures], axis=1)
+    columns = {"run": [found.run] * size, "query": found.queries, "answered": found.answered}
+    return _batch(size, **columns, raw=_lists(found.raw.T), value=_lists(values, no_value=np.isnan(values)))
 
 
 def _lists(rows: Floats, no_value: Bools | None = None) -> Any:

@@ -137,9 +137,8 @@ def _refuse_files(measures: tuple[str, ...], inputs: Inputs) -> None:
             queries += [text for text in others if text in judged]
         named = shlex.join(text for text in others if text not in queries) or "MEASURE"
         asked = "".join(f" --query {shlex.quote(query)}" for query in queries) or " --query ID"
-        raise UsageError(
-            f"{files[0]}: a file, not a measure", f"gainful explain {named} --qrels {files[0]}{runs}{asked}"
-        )
+        hint = f"gainful explain {named} --qrels {files[0]}{runs}{asked}"
+        raise UsageError(f"{files[0]}: a file, not a measure", hint)
 
 
 def _refuse_grades(measures: tuple[str, ...], first: str | None = None) -> None:
@@ -147,7 +146,5 @@ def _refuse_grades(measures: tuple[str, ...], first: str | None = None) -> None:
     grades = [text for text in measures if re.fullmatch(r"[\d.,-]+", text)]
     if grades:
         named = shlex.join(text for text in measures if text not in grades) or "MEASURE"
-        raise UsageError(
-            f"expected a measure, found '{grades[0]}'",
-            f"gainful explain {named} --grades {','.join(text.strip(',') for text in (first, *grades) if text)}",
-        )
+        hint = f"gainful explain {named} --grades {','.join(text.strip(',') for text in (first, *grades) if text)}"
+        raise UsageError(f"expected a measure, found '{grades[0]}'", hint)

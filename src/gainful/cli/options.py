@@ -188,9 +188,8 @@ class Output(Quiet):
             check_written(self.file, "--output")
         for name, value in (("caption", self.caption), ("label", self.table_label)):
             if value is not None and self.chosen_format != "latex":
-                raise UsageError(
-                    f"--{name} cannot be used with --format {self.chosen_format}", "add --format latex or -o x.tex"
-                )
+                hint = "add --format latex or -o x.tex"
+                raise UsageError(f"--{name} cannot be used with --format {self.chosen_format}", hint)
         _ = self.chosen_format
 
     @property

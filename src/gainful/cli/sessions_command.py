@@ -95,8 +95,6 @@ def command(
     names = list(study.evaluations)
     for name in reading.names:
         if name not in [*names, *study.left_out]:
-            raise UsageError(
-                f"--name: '{name}' is not one of the systems that {files[name]} names",
-                f"the systems are {', '.join(map(printable, names))}",
-            )
+            hint = f"the systems are {', '.join(map(printable, names))}"
+            raise UsageError(f"--name: '{name}' is not one of the systems that {files[name]} names", hint)
     output.show(study.report(shown.by_session, shown.places, shown.baseline), study.notices)

@@ -212,6 +212,5 @@ def frame_library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise MissingExtraError(
-            f"a frame of {name} needs the package {name}", "install it with: pip install 'gainful[frames]'"
-        ) from error
+        hint = "install it with: pip install 'gainful[frames]'"
+        raise MissingExtraError(f"a frame of {name} needs the package {name}", hint) from error

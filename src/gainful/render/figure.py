@@ -182,9 +182,8 @@ class _Sheet:
             drawing.aspect = aspect
         rooms = [drawing.around() if drawing.least_width else Room(0, 0, 0, 0) for drawing in self._drawings]
         #: The minimum width of each panel; 0 if any width will do.
-        self._needed = [
-            drawing.least_width + room.left + room.right for drawing, room in zip(self._drawings, rooms, strict=True)
-        ]
+        widths = (drawing.least_width for drawing in self._drawings)
+        self._needed = [width + room.left + room.right for width, room in zip(widths, rooms, strict=True)]
         #: The figure width that the widest chart needs.
         self.needed = max(self._needed) + 2 * _MARGIN
 
@@ -223,10 +222,8 @@ class _Sheet:
         if len(self._charts) == 1 or width < style.WIDTHS[2] - 1:
             return 1
         # Scatter plots without labels need little space.
-        are_clouds = all(
-            isinstance(chart, Plot) and chart.points and not any(any(points.labels) for points in chart.points)
-            for chart in self._charts
-        )
+        points = [chart.points if isinstance(chart, Plot) else () for chart in self._charts]
+        are_clouds = all(of_chart and not any(any(each.labels) for each in of_chart) for of_chart in points)
         many = _MANY_CLOUDS if are_clouds or is_slide else _MANY_CHARTS
         return 3 if len(self._charts) > many and max(self._needed) <= (width - 2 * _BETWEEN) / 3 else 2
 

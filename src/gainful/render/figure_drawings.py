@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any, TypeAlias
 
 from gainful.pages import charts
@@ -87,12 +87,8 @@ class PlotDrawing(Drawing[charts.Plot]):
 
     def _holds(self, x: Iterable[float], y: Iterable[float]) -> bool:
         """Whether all values are within the axes; markers on the edges are then drawn in full instead of clipped."""
-        return all(
-            scale.low <= value <= scale.high
-            for scale, values in ((self.x, x), (self.y, y))
-            for value in values
-            if math.isfinite(value)
-        )
+        both = ((self.x, filter(math.isfinite, x)), (self.y, filter(math.isfinite, y)))
+        return all(scale.low <= value <= scale.high for scale, values in both for value in values)
 
     def end_labels(self, height: float) -> list[EndLabel] | None:
         """Return the names of all lines next to a chart of some height in inches; None if a legend suits better."""
@@ -127,12 +123,8 @@ class PlotDrawing(Drawing[charts.Plot]):
         from matplotlib.text import Text
 
         labels = [(shown(rule.label), list(_along_rule(rule)), style.GREY) for rule in self.chart.rules if rule.label]
-        named = [
-            (x, y, text)
-            for points in self.chart.points
-            for x, y, text in zip(points.x, points.y, points.labels, strict=False)
-            if text
-        ]
+        every = chain(*(zip(each.x, each.y, each.labels, strict=False) for each in self.chart.points))
+        named = [point for point in every if point[2]]
         names = short_names((text for _, _, text in named), _LONGEST_LABEL)
         labels += [(name, list(_around_point(x, y)), style.INK) for (x, y, _), name in zip(named, names, strict=True)]
         if not labels:
@@ -142,12 +134,8 @@ class PlotDrawing(Drawing[charts.Plot]):
         paths = [path for line, path in drawn if line.get_linestyle() != "None"]
         points = [path.vertices for line, path in drawn if line.get_linestyle() == "None" or len(path) == 1]
         for text, places, colour in labels:
-            how: dict[str, Any] = {
-                "textcoords": "offset points",
-                "zorder": 7,
-                "color": colour,
-                "fontsize": style.CAPTION,
-            }
+            how: dict[str, Any] = {"textcoords": "offset points", "zorder": 7, "color": colour}
+            how["fontsize"] = style.CAPTION
             for place in places:
                 label = axes.annotate(text, **place, **how)
                 label.get_window_extent()  # settles the place
@@ -300,16 +288,13 @@ class BoxDrawing(Drawing[charts.Boxes]):
         super().fit(width, height)
         groups, room = self.chart.groups, width / max(1, len(self.chart.groups)) - _GAP
         for length in range(charts.LONGEST_NAME, 2, -1):
-            names = [
-                style.wrapped(name, style.TICK, room) for name in short_names((group.name for group in groups), length)
-            ]
+            short = short_names((group.name for group in groups), length)
+            names = [style.wrapped(name, style.TICK, room) for name in short]
             most = max(map(len, names), default=1)
             if most <= 2:
                 break
-        texts = [
-            "\n".join([*name, *[""] * (most - len(name)), f"n = {group.size:,}"])
-            for name, group in zip(names, groups, strict=True)
-        ]
+        below = ([*[""] * (most - len(name)), f"n = {group.size:,}"] for name, group in zip(names, groups, strict=True))
+        texts = ["\n".join([*name, *rest]) for name, rest in zip(names, below, strict=True)]
         self.axes.set_xticks(range(len(groups)), labels=texts)
         self.axes.tick_params(axis="x", length=0, pad=3)
 
@@ -453,9 +438,8 @@ class HeatMapDrawing(Drawing[charts.HeatMap]):
         wide, tall = box.width / dpi / len(self.chart.columns) - 0.05, box.height / dpi / len(self.chart.rows)
         texts = [[charts.shortened(shown(text), dots="…") for text in row] for row in self.chart.texts]
         widest = max((width_of(text, style.TICK) for row in texts for text in row), default=0.0)
-        size = max(
-            _SMALLEST_TYPE, min(style.TICK, 72 * tall / 1.25, style.TICK * wide / widest if widest else style.TICK)
-        )
+        fitting = style.TICK * wide / widest if widest else style.TICK
+        size = max(_SMALLEST_TYPE, min(style.TICK, 72 * tall / 1.25, fitting))
         for i, row in enumerate(texts):
             for j, text in enumerate(row):
                 colour = _DARK if math.isfinite(self.chart.values[i][j]) else style.INK

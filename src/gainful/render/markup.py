@@ -253,14 +253,12 @@ def _latex_table(page: Page, table: Table, number: int) -> Iterator[str]:
 
 def _tabular(columns: list[Group], rows: list[tuple[Shown, ...]]) -> Iterator[str]:
     """Yield the lines of a table; differences and marks have narrow columns of their own."""
-    kinds = [
-        "r@{}l" if each.has_marks else "l" if each.is_text else "r" if each.difference is None else "r@{ }r"
-        for each in columns
-    ]
-    names = [_escaped(group.column.name) for group in columns]
-    for i, kind in enumerate(kinds):
-        if len(kind) > 1:
-            names[i] = rf"\multicolumn{{2}}{{r}}{{{names[i]}}}"
+    kinds, names = [], []
+    for each in columns:
+        kind = "r@{}l" if each.has_marks else "l" if each.is_text else "r" if each.difference is None else "r@{ }r"
+        name = _escaped(each.column.name)
+        kinds.append(kind)
+        names.append(name if len(kind) == 1 else rf"\multicolumn{{2}}{{r}}{{{name}}}")
     yield rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}"
     yield r"\toprule"
     yield " & ".join(names) + r" \\"

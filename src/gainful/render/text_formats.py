@@ -233,10 +233,8 @@ def _text(cell: Shown, group: Group, has_marks: bool, raised: int) -> str:
 
 
 def _line(texts: Sequence[str], widths: Sequence[int], is_left: Sequence[bool], bold: Sequence[bool] = ()) -> str:
-    cells = [
-        text.ljust(width) if left else text.rjust(width)
-        for text, width, left in zip(texts, widths, is_left, strict=True)
-    ]
+    columns = zip(texts, widths, is_left, strict=True)
+    cells = [text.ljust(width) if left else text.rjust(width) for text, width, left in columns]
     for i, emphasised in enumerate(bold):
         if emphasised:
             value, mark, rest = cells[i].rpartition("*")

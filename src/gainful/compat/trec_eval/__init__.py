@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from gainful.compat.trec_eval.trec_eval_options import FILE, USAGE, Ended, Options, RefusedError, parse_options
+from gainful.compat.trec_eval.trec_eval_options import FILE, USAGE, Ended, RefusedError, parse_options
 from gainful.data.collection import ReadAhead
 from gainful.errors import GainfulError, InputError, UsageError
 from gainful.io.atomic import write_bytes
@@ -28,36 +28,32 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
         if isinstance(options, Ended):
             (stdout if options.to_stdout else stderr).write(options.text)
             return options.code
-        _evaluate(options, stdout, stderr)
+        for path in (options.qrels, options.run):
+            if path == "-" and (options.is_old or path == options.qrels):
+                raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
+            if path != "-" and not os.path.exists(path) and os.access(os.path.dirname(path) or ".", os.X_OK):
+                raise RefusedError(FILE, f"{path}: no such file")
+        ahead = None
+        if options.run != "-" and options.format == "qrels":
+            # Plain files are read by the core's threads while NumPy is loaded, which takes longer than most files.
+            threads = default_threads()
+            ahead = ReadAhead.start(options.qrels, [options.run], options.policy, threads, Progress(), lambda *_: True)
+        from gainful.compat.trec_eval.trec_eval_reading import read_inputs
+        from gainful.compat.trec_eval.trec_eval_values import report
+
+        inputs = read_inputs(options, ahead)
+        stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)
+        lines = report(inputs, options)
+        try:
+            stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
+        finally:
+            stdout.flush()  # before the message of the error that ended the report
         return 0
     except GainfulError as error:
         stderr.writelines(f"trec_eval: {printable(line, 1000)}\n" for line in str(error).split("\n"))
         if isinstance(error, RefusedError):
             return error.code
         return USAGE if isinstance(error, UsageError) else FILE
-
-
-def _evaluate(options: Options, stdout: TextIO, stderr: TextIO) -> None:
-    for path in (options.qrels, options.run):
-        if path == "-" and (options.is_old or path == options.qrels):
-            raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
-        if path != "-" and not os.path.exists(path) and os.access(os.path.dirname(path) or ".", os.X_OK):
-            raise RefusedError(FILE, f"{path}: no such file")
-    ahead = None
-    if options.run != "-" and options.format == "qrels":
-        # Plain files are read by the core's threads while NumPy is loaded, which takes longer than reading most files.
-        threads = default_threads()
-        ahead = ReadAhead.start(options.qrels, [options.run], options.policy, threads, Progress(), lambda *_: True)
-    from gainful.compat.trec_eval.trec_eval_reading import read_inputs
-    from gainful.compat.trec_eval.trec_eval_values import report
-
-    inputs = read_inputs(options, ahead)
-    stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)
-    lines = report(inputs, options)
-    try:
-        stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
-    finally:
-        stdout.flush()  # before the message of the error that ended the report
 
 
 _MARK = "# trec_eval by gainful, written by `gainful trec_eval --link`"
@@ -84,10 +80,8 @@ def link(folder: str) -> str:
         with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
             is_ours = _MARK in file.read().splitlines()
         if not is_ours:
-            raise InputError(
-                f"{path}: file already exists and was not written by gainful",
-                "choose another folder, or remove the file",
-            )
+            hint = "choose another folder, or remove the file"
+            raise InputError(f"{path}: file already exists and was not written by gainful", hint)
     first_lines = f"#!{sys.executable}\n"
     if len(first_lines) > _LONGEST_FIRST_LINE or " " in sys.executable:
         # The shell executes exec and stops; Python sees an unused string.

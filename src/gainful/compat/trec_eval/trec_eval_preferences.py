@@ -211,12 +211,10 @@ class Preferences:
         self.judges: dict[bytes, list[Judge]] = {}
         for topic, of_topic in groupby(judgments, key=lambda row: row.topic):
             rows = list(of_topic)
-            documents = sorted({row.document for row in rows})
+            documents = self.documents[topic] = sorted({row.document for row in rows})
             place = {document: number for number, document in enumerate(documents)}
-            self.documents[topic] = documents
-            self.judges[topic] = [
-                _judge(name, list(of_judge), place) for name, of_judge in groupby(rows, key=lambda row: row.judge)
-            ]
+            by_judge = groupby(rows, key=lambda row: row.judge)
+            self.judges[topic] = [_judge(name, list(of_judge), place) for name, of_judge in by_judge]
 
     def scores(self, names: Iterable[str], hits: Mapping[bytes, Ints]) -> Mapping[str, Floats]:
         """Return the values of measures for topics, given the indices of their retrieved documents by rank."""

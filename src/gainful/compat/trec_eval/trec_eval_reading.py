@@ -147,10 +147,10 @@ def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
     for each in by_judge:
         # A run without shared topics is handled topic by topic.
         each.qrels = replace(each.qrels, is_part=True)
-    judged, *others = by_judge
+    judged = by_judge[0]
     run = ahead.runs()[0] if ahead is not None and ordinary is not None else None
     graded, text = _read_run(options, judged, run, notices)
-    joined = [graded, *(_joined(other, text) for other in others)]
+    joined = [graded, *(_joined(other, text) for other in by_judge[1:])]
     if options.judged_only and preferences is None:
         joined = [each.condensed() for each in joined]
     return Inputs(judged, text, notices, joined, preferences)
@@ -161,15 +161,13 @@ def _read_judgments(text: Text, options: Options, notices: list[str]) -> list[Ju
     has_parts = options.format == "prefs"
     form = "topic judge part document level" if has_parts else "topic judge document level"
     rows = lenient_rows(text, form, "grade" if options.reads == "judges" else "level", options, notices)
-    found = sorted(
-        Judgment(fields[0], fields[1], fields[2] if has_parts else b"", fields[-2], level) for fields, level in rows
-    )
+    parts = ((fields, fields[2] if has_parts else b"", level) for fields, level in rows)
+    found = sorted(Judgment(fields[0], fields[1], part, fields[-2], level) for fields, part, level in parts)
     for one, other in pairwise(found):
         if one[:4] == other[:4]:
             topic, document, judge = (printable(each) for each in (one.topic, one.document, one.judge))
-            raise RefusedError(
-                FILE, f"{text.name}: topic '{topic}' has duplicate document '{document}' by judge '{judge}'"
-            )
+            message = f"{text.name}: topic '{topic}' has duplicate document '{document}' by judge '{judge}'"
+            raise RefusedError(FILE, message)
     return found
 
 

@@ -207,8 +207,7 @@ def report(inputs: Inputs, options: Options) -> Iterator[str]:
     columns: list[tuple[str, list[str]]] = []
     for line in lines if options.by_query else ():
         if line.family.takes == "length":
-            strings = _grades_as_text(line, inputs, options, positions)
-            columns.append((f"{line.name:<22}", [f"'{string}'" for string in strings]))
+            columns.append((f"{line.name:<22}", _grades_as_text(line, inputs, options, positions)))
         elif line.family.by_topic:
             columns.append((f"{mark}{line.name:<22}", [value_text(line, each) for each in values[line].tolist()]))
     for i, topic in enumerate(topics if columns else ()):
@@ -304,7 +303,7 @@ def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:
 
 
 def _grades_as_text(line: Line, inputs: Inputs, options: Options, topics: Ints) -> list[str]:
-    """Return the grades of each topic's first documents as text.
+    """Return the grades of each topic's first documents as quoted text.
 
     0 to 9 are printed as such, higher grades as ``>``, unjudged documents as ``-``, and negative grades as ``.``.
     """
@@ -321,7 +320,8 @@ def _grades_as_text(line: Line, inputs: Inputs, options: Options, topics: Ints) 
         fits = ranks[place] <= length
         characters[row[fits], ranks[place][fits] - 1] = codes[place][fits]
     shown = zip(characters, graded.retrieved[topics].tolist(), graded.answered[topics].tolist(), strict=True)
-    return [line.tobytes()[:count].decode() if is_answered else made_up for line, count, is_answered in shown]
+    texts = (line.tobytes()[:count].decode() if is_answered else made_up for line, count, is_answered in shown)
+    return [f"'{text}'" for text in texts]
 
 
 def _summary_value(line: Line, values: Floats, inputs: Inputs, options: Options) -> float:

@@ -182,23 +182,17 @@ def assess_agreement(asked: AgreeOptions) -> AgreementReport:
     scores = Scores.of(asked.scores).on_common()
     matrices = scores.matrices
     if len(matrices) < 2:
-        raise UsageError(
-            f"agreement: at least two measures are needed, found only {next(iter(matrices))}", "add measures with -m"
-        )
+        hint = "add measures with -m"
+        raise UsageError(f"agreement: at least two measures are needed, found only {next(iter(matrices))}", hint)
     check_size(list(matrices.values()))
     scatters = [(_measure_named(a, matrices), _measure_named(b, matrices)) for a, b in asked.scatter]
     for a, b in scatters:
         if a == b:
             raise UsageError(f"scatter: '{a}' cannot be plotted against itself")
     first = next(iter(matrices.values()))
-    found = agreement_of_measures(
-        {name: upward(matrix) for name, matrix in matrices.items()},
-        first.systems,
-        persistence=asked.persistence,
-        draws=asked.draws,
-        seed=asked.seed,
-        progress=current_progress(),
-    )
+    values = {name: upward(matrix) for name, matrix in matrices.items()}
+    how = values_of(asked, "persistence | draws | seed") | {"progress": current_progress()}
+    found = agreement_of_measures(values, first.systems, **how)
     if asked.draws and len(first.queries) == 1:
         notice = f"no intervals: resamples of a single {first.unit} are all equal"
         scores = replace(scores, notices=(*scores.notices, notice))
@@ -242,26 +236,15 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
     all_named, value = len(one.systems) <= _MOST_POINTS, report.value(a, b)
     coefficient = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
     swapped = f"{len(swaps):,} of {count_of(report.found.of(a, b).pairs, 'pair')} of systems swap."
-    x, y = (
-        Axis(f"{shortened(name)} (mean{', lower is better' if matrix.better == 'lower' else ''})")
-        for name, matrix in ((a, one), (b, other))
-    )
-    return Plot(
-        f"{shortened(a)} vs {shortened(b)}, system means",
-        x,
-        y,
-        points=tuple(
-            Points(
-                name,
-                tuple(float(one.means[one.place(system)]) for system in systems),
-                tuple(float(other.means[other.place(system)]) for system in systems),
-                tuple(system if all_named or system in named else "" for system in systems),
-            )
-            for name, systems in groups.items()
-            if systems
-        ),
-        caption=f"{coefficient}; {swapped}",
-    )
+    lower = (", lower is better" if matrix.better == "lower" else "" for matrix in (one, other))
+    along, up = (Axis(f"{shortened(name)} (mean{text})") for name, text in zip((a, b), lower, strict=True))
+    points = []
+    for name, systems in groups.items():
+        x, y = (tuple(float(m.means[m.place(system)]) for system in systems) for m in (one, other))
+        labels = tuple(system if all_named or system in named else "" for system in systems)
+        points += [Points(name, x, y, labels)] if systems else []
+    title = f"{shortened(a)} vs {shortened(b)}, system means"
+    return Plot(title, along, up, points=tuple(points), caption=f"{coefficient}; {swapped}")
 
 
 _MOST_SWAPS, _MOST_SYSTEMS, _MOST_NAMES, _MOST_LISTED = 10, 20, 5, 3

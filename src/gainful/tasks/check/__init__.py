@@ -185,16 +185,9 @@ class Finding:
     ) -> Finding:
         """Return a finding with the defaults of the catalogue, unless overridden."""
         usual = CHECKS[check]
-        return cls(
-            check,
-            severity or usual.severity,
-            run,
-            count,
-            total,
-            example,
-            consequence or usual.consequence.format(**words),
-            remedy or usual.remedy.format(**words),
-        )
+        consequence = consequence or usual.consequence.format(**words)
+        remedy = remedy or usual.remedy.format(**words)
+        return cls(check, severity or usual.severity, run, count, total, example, consequence, remedy)
 
     def __str__(self) -> str:
         where = "" if self.run is None else f" in {self.run}"

@@ -145,10 +145,8 @@ def _is_unpaired(scores: SessionScores, test: str | None) -> bool:
     """Whether the test or, without one, the sessions require an unpaired comparison."""
     needs_unpaired = None if test is None else test in UNPAIRED_TESTS
     if scores.pairing == "none" and needs_unpaired is False:
-        raise UsageError(
-            f"test {test}: no two systems have sessions in common",
-            f"tests for unpaired sessions: {' | '.join(UNPAIRED_TESTS)}",
-        )
+        hint = f"tests for unpaired sessions: {' | '.join(UNPAIRED_TESTS)}"
+        raise UsageError(f"test {test}: no two systems have sessions in common", hint)
     if scores.pairing == "some" and needs_unpaired is None:
         raise InputError(
             f"{scores.source or scores.measure}: systems share some of their sessions, but not all "

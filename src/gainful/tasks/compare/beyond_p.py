@@ -57,16 +57,15 @@ class BeliefComparison(Comparison):
                 parts.append(posterior_sentence(first))
             else:
                 counts, baseline = Counter(result.verdict for result in results), common_baseline(results)
-                decided, equivalent = counts["better"] + counts["worse"], counts["equivalent"]
+                decided = counts["better"] + counts["worse"]
                 of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
-                parts.append(
+                others = [f"{counts[each]:,} are {each}" for each in ("equivalent", "inconclusive") if counts[each]]
+                claim = (
                     f"{first.measure}: in {decided:,} of {len(results):,} {of}, one system is better by more than "
                     f"{within} with probability {level} or more "
                     f"({words.units_text(first.n, first.left_out, first.unit, lacking)})"
-                    + (f"; {equivalent:,} are equivalent" if equivalent else "")
-                    + (f"; {counts['inconclusive']:,} are inconclusive" if counts["inconclusive"] else "")
-                    + "."
                 )
+                parts.append("; ".join([claim, *others]) + ".")
             columns = (
                 Column(
                     f"{words.level_text(first.interval)} credible interval",
@@ -136,10 +135,8 @@ def compare_beliefs(asked: BeliefOptions) -> BeliefComparison:
     scores = Scores.of(asked.scores)
     margin = asked.margin
     if margin is None:
-        raise UsageError(
-            "test bayes requires a margin, within which systems are equivalent",
-            f"{option('margin', 0.01)} sets it; exactly equal means would have probability 0",
-        )
+        hint = f"{option('margin', 0.01)} sets it; exactly equal means would have probability 0"
+        raise UsageError("test bayes requires a margin, within which systems are equivalent", hint)
     found = {
         name: tuple(posterior(matrix, a, b, margin, asked.alpha) for a, b in compared_pairs(matrix, asked))
         for name, matrix in _unweighted(scores, "test bayes").items()
@@ -280,16 +277,12 @@ def compare_sequentially(asked: SequenceOptions) -> SequenceComparison:
         if arrival is not None:
             for query in matrix.queries:
                 if query not in places:
-                    raise InputError(
-                        f"arrival: query '{printable(query)}' of {matrix.origin} is missing",
-                        "each line begins with a query ID, as in judgments",
-                    )
+                    hint = "each line begins with a query ID, as in judgments"
+                    raise InputError(f"arrival: query '{printable(query)}' of {matrix.origin} is missing", hint)
             rows.sort(key=[places[query] for query in matrix.queries].__getitem__)
         if len(pairs) > _MOST_PAIRS:
-            raise UsageError(
-                f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}",
-                f"each pair widens all intervals; select pairs with {option('baseline')} or {option('pairs')}",
-            )
+            hint = f"each pair widens all intervals; select pairs with {option('baseline')} or {option('pairs')}"
+            raise UsageError(f"sequential: expected at most {_MOST_PAIRS} pairs, found {len(pairs):,}", hint)
         found[name] = tuple(
             confidence_sequence(matrix, a, b, bounds, rows=rows, alpha=asked.alpha, pairs=len(pairs)) for a, b in pairs
         )

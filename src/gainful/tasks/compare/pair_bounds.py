@@ -85,18 +85,10 @@ def pair_bounds(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str]) -> 
     difference = math.fsum(found.weights * found.differences(np.zeros(0, np.int64), np.zeros(0)))
     near = ((found.rank > 0) & (found.rank <= (measure.rank_cutoff or _DEPTH))).any(axis=1)
     counts = found.weights[found.query] > 0
-    bounded = PairBounds(
-        matrix.measure,
-        names,
-        difference,
-        low,
-        high,
-        matrix.better == "higher",
-        linear_form(measure) is not None,
-        int(np.count_nonzero(counts)),
-        int(np.count_nonzero(counts & near)),
-        measure.rank_cutoff,
-    )
+    is_higher_better, is_exact = matrix.better == "higher", linear_form(measure) is not None
+    unjudged, shown = (int(np.count_nonzero(each)) for each in (counts, counts & near))
+    of = matrix.measure, names, difference, low, high, is_higher_better, is_exact
+    bounded = PairBounds(*of, unjudged, shown, measure.rank_cutoff)
     if abs(difference) <= _ROUNDING or bounded.least_lead >= -_ROUNDING:
         return bounded
     return replace(bounded, reversing=_reversing(found, np.flatnonzero(counts & near), math.copysign(1.0, difference)))

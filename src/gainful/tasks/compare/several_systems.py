@@ -256,7 +256,7 @@ def _measure_parts(
     """Yield the parts for one measure: sentences, tables of the procedure, leaderboard, pairs, groups of systems."""
     family, pairs, places = result.family, found.shown_pairs, show.places
     all_units, measure = plural_of(family.unit), family.measure
-    yield " ".join(conclusions(result, places))
+    yield " ".join(conclusions(result))
     if result.anova is not None and result.procedure == "anova":
         table, spread, notes = result.anova, result.anova.spread, []
         if table.corrected_p is not None:
@@ -308,7 +308,7 @@ def _measure_parts(
         yield Table.of(columns, groups.pairs, title=f"Groups two by two, mean {name}")
 
 
-def conclusions(result: SystemsResult, places: int) -> list[str]:
+def conclusions(result: SystemsResult) -> list[str]:
     """Summarise which systems could be best or differ from the baseline, and how many pairs differ significantly.
 
     A non-significant result is never reported as "no difference".
@@ -355,11 +355,10 @@ def _notes_of_tests(result: SystemsResult, places: int) -> list[str]:
     family, test = result.family, TESTS[result.family.test]
     if any(len(names) == len(family.systems) for names in result.identical):
         return []
-    draws = ""
+    draws = drawn = ""
     if family.draws is not None and not result.depends_on_pool:
         flips = count_of(family.draws, "sign flip")
         draws = f", all {flips}" if family.is_enumerated else f", {flips}, seed {family.seed}"
-    drawn = ""
     if result.randomised is not None:
         drawn = f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
     note = f"p: {test.noun.removeprefix('the ')}{draws}; p adj.: {result.deciding}{drawn}, "

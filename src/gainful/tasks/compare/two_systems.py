@@ -359,24 +359,17 @@ def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, ax
     for place, value in enumerate(values):
         favours = value if matrix.better == "higher" else -value
         sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
-    for places in sides.values():  # labels are placed in this order
-        places.sort(key=lambda place: -abs(values[place]))
-    points = tuple(
-        Points(
-            f"{printable(system, 40)} is better" if system else "equal",
-            tuple(float(place + 1) for place in places),
-            tuple(values[place] for place in places),
-            tuple(labels[place] for place in places),
-            "system" if system else "guide",
-            system,
-        )
-        for system, places in sides.items()
-    )
+    points = []
+    for system, places in sides.items():
+        places.sort(key=lambda place: -abs(values[place]))  # labels are placed in this order
+        x, y, texts = zip(*((place + 1.0, values[place], labels[place]) for place in places), strict=True)
+        name = f"{printable(system, 40)} is better" if system else "equal"
+        points.append(Points(name, x, y, texts, "system" if system else "guide", system))
     return Plot(
         f"{matrix.measure}: {printable(a, 40)} - {printable(b, 40)} per {unit}",
         Axis(f"{plural_of(unit)}, largest difference first", 0.0, count + 1.0),
         axis,
-        points=points,
+        points=tuple(points),
         rules=(Rule("", y=0.0), *((Rule("mean", y=mean),) if mean else ())),
     )
 

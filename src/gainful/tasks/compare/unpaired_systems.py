@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -138,29 +139,18 @@ def compare_unpaired(asked: UnpairedOptions) -> UnpairedComparison:
     if asked.procedure not in (None, "anova"):
         raise UsageError(f"procedure {asked.procedure} cannot be used with unpaired sessions", "anova can")
     if len(scores.systems) < 2:
-        raise UsageError(
-            f"compare: expected at least two systems, found {len(scores.systems)}",
-            f"give one file per system, or the log's column of systems: {option('columns', {'system': 'NAME'})}",
-        )
+        hint = f"give one file per system, or the log's column of systems: {option('columns', {'system': 'NAME'})}"
+        raise UsageError(f"compare: expected at least two systems, found {len(scores.systems)}", hint)
     correction = asked.correction or "holm"
     choose(correction, [name for name, each in CORRECTIONS.items() if each.steps], "correction")
     plan = PairPlan(**values_of(asked, "test | alpha | draws | seed | margin"))
-    found = {
-        name: tuple(
-            unpaired.compare_unpaired(
-                each.values(a),
-                each.values(b),
-                (each.factor("topic", a), each.factor("topic", b)),
-                plan,
-                names=(a, b),
-                measure=each.measure,
-                better=each.better,
-                farthest=farthest_apart(each.measure, each.bounds, [each.mean(a), each.mean(b)]),
-            )
-            for a, b in compared_pairs(each, asked)
-        )
-        for name, each in scores.sessions.items()
-    }
+    found: dict[str, list[UnpairedResult]] = {name: [] for name in scores.sessions}
+    for name, each in scores.sessions.items():
+        for a, b in compared_pairs(each, asked):
+            topics = each.factor("topic", a), each.factor("topic", b)
+            how: Any = {"names": (a, b), "measure": each.measure, "better": each.better}
+            how["farthest"] = farthest_apart(each.measure, each.bounds, [each.mean(a), each.mean(b)])
+            found[name].append(unpaired.compare_unpaired(each.values(a), each.values(b), topics, plan, **how))
     anovas = {}
     for name, each in scores.sessions.items() if asked.procedure == "anova" else ():
         factors: dict[str, list[str | None]] = {"system": [name for name in each.systems for _ in each.scores[name]]}

@@ -444,12 +444,12 @@ def recall_levels(asked: RecallLevelOptions) -> RecallLevels:
     return RecallLevels(tuple(evaluations.values()), recall, evaluations[baseline].run, asked.by_query, bases)
 
 
-def recall_plan(judged: Judged, points: int = 11) -> tuple[tuple[RecallBase, ...], tuple[float, ...]]:
+def recall_plan(judged: Judged) -> tuple[tuple[RecallBase, ...], tuple[float, ...]]:
     """Return the relevant documents of each level and above, and the recall points, for callers that score runs
     themselves; with too many levels, only the middle and the highest."""
     there = [float(grade) for grade in judged.levels if grade > 0]
     grades = there if len(there) <= MOST_LEVELS else [there[len(there) // 2], there[-1]]
-    return _recall_bases(judged, ("rel",), grades), recall_points(points)
+    return _recall_bases(judged, ("rel",), grades), recall_points(11)
 
 
 def _recall_bases(judged: Judged, modes: Sequence[Mode], grades: Sequence[float]) -> tuple[RecallBase, ...]:
@@ -487,10 +487,8 @@ def _checked_grades(judged: Judged, wanted: Sequence[float | str] | float | None
             raise UsageError(f"levels: no document in {name} has grade {text} or more; the highest is {highest}")
         if "level" in modes and grade not in there:  # it has no relevant documents
             known = ", ".join(map(number_text, there)) if len(there) <= MOST_LEVELS else count_of(len(there), "other")
-            raise UsageError(
-                f"levels: no document in {name} has grade {text}; there are {known}",
-                f"--by rel counts grades {text} and above",
-            )
+            hint = f"--by rel counts grades {text} and above"
+            raise UsageError(f"levels: no document in {name} has grade {text}; there are {known}", hint)
     return grades
 
 

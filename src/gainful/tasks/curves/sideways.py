@@ -205,10 +205,8 @@ def read_sideways(
     """
     measure, depth = curves[0].measure, curves[0].depth
     if ideal is None and reference is None and at is not None:
-        raise UsageError(
-            f"{measure}: no gain to reach: the ideal of a normalised measure is 1 at every rank",
-            "use CG or DCG, or a run as the reference",
-        )
+        hint = "use CG or DCG, or a run as the reference"
+        raise UsageError(f"{measure}: no gain to reach: the ideal of a normalised measure is 1 at every rank", hint)
     whole = np.ones(depth) if ideal is None else ideal.values
     ideals = [whole if own is None else own for own in own_ideals]
     leaders = ideals
@@ -223,9 +221,7 @@ def read_sideways(
     others = [(curve, leader) for curve, leader in zip(curves, leaders, strict=True) if curve.run != reference]
     for rank in [] if ideal is None and reference is None else _checked_ranks(at, depth):
         gains = [float(leader[rank - 1]) for _, leader in others]
-        there = [
-            first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(others, gains, strict=True)
-        ]
+        there = [first_rank(c.values, gain) if gain > 0 else 0 for (c, _), gain in zip(others, gains, strict=True)]
         best = min((found for found in there if found), default=None)
         for (curve, _), gain, found in zip(others, gains, there, strict=True):
             times = (found / rank, found / best) if found and best else (None, None)
@@ -274,10 +270,8 @@ def _checked_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> l
     read = [(read_whole(first, "regions"), read_whole(last, "regions")) for first, last in regions]
     for first, last in read:
         if not first <= last <= depth:
-            raise UsageError(
-                f"regions: expected ranks from 1 to {depth}, the first before the last, found {first}-{last}",
-                _DEEPER if last > depth else None,
-            )
+            message = f"regions: expected ranks from 1 to {depth}, the first before the last, found {first}-{last}"
+            raise UsageError(message, _DEEPER if last > depth else None)
     return read
 
 

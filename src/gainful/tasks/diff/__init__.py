@@ -243,9 +243,8 @@ def _change(
     churn = {}
     for k in asked.k:
         inside = np.maximum(*ranks) <= k
-        same, moved = (
-            np.bincount(query[chosen], minlength=len(common)) for chosen in (inside, inside & (ranks[0] != ranks[1]))
-        )
+        both_and_moved = inside, inside & (ranks[0] != ranks[1])
+        same, moved = (np.bincount(query[chosen], minlength=len(common)) for chosen in both_and_moved)
         before, after = (np.minimum(length, k) for length in lengths)
         longer = np.maximum(before, after)
         churn[k] = Churn(k, after - same, before - same, moved, (longer - same) / np.maximum(longer, 1))

@@ -264,10 +264,8 @@ def update_gate(
     found = measure_runs(judged, runs, frozen.parsed, left_out, threads, frozen.rule)
     strangers = [query for query in found.queries if query not in frozen.queries]
     if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
-        raise InputError(
-            f"query '{printable(strangers[0])}' is new: its group or weight is unknown",
-            "`gainful gate init` with --queries freezes a new baseline",
-        )
+        hint = "`gainful gate init` with --queries freezes a new baseline"
+        raise InputError(f"query '{printable(strangers[0])}' is new: its group or weight is unknown", hint)
     _check_named(frozen.rule, found.queries, frozen.measures)
     frozen = replace(frozen, scale=judged.qrels.scale)
     return _with_baseline(frozen, judged, found, reason, are_queries_new=True)
@@ -309,11 +307,9 @@ def _at_bounds(found: Measured, judged: Judged, runs: Mapping[str, RunLike], thr
     if not all(map(all, parts)):  # no finite bounds
         return
     for end in ("lowest", "highest"), ("highest", "lowest"):
-        scores = [
-            [part[end[measure.better == "lower"]] for part in row]
-            for measure, row in zip(found.measures, parts, strict=True)
-        ]
-        yield replace(found, scores=np.array(scores).transpose(0, 2, 1))
+        ends = [end[measure.better == "lower"] for measure in found.measures]
+        scores = np.array([[part[name] for part in row] for name, row in zip(ends, parts, strict=True)])
+        yield replace(found, scores=scores.transpose(0, 2, 1))
 
 
 def _weights(gate: Gate, queries: Iterable[str]) -> Floats:
@@ -394,12 +390,9 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
         yield _too_few_judged(gate.rule, found)
     for measure in gate.parsed:
         if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
-            is_lower = measure.better == "lower"
-            yield RefusalError(
-                f"{measure}: the mean of the baseline is 0: "
-                + ("a relative margin is impossible" if is_lower else "it cannot fall"),
-                "set an absolute margin such as --margin 0.01" if is_lower else None,
-            )
+            relative = "a relative margin is impossible", "set an absolute margin such as --margin 0.01"
+            why, hint = relative if measure.better == "lower" else ("it cannot fall", None)
+            yield RefusalError(f"{measure}: the mean of the baseline is 0: {why}", hint)
     for floor in _floors(gate, means):
         if floor.broken:
             yield RefusalError(f"the baseline breaks its own rule: {floor.broken}", "choose another floor")
@@ -410,10 +403,8 @@ def _broken_rules(gate: Gate, found: Measured | None, blind: RefusalError | None
 def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
     """Return a refusal if scores of another version, or added, removed or changed queries, prevent a comparison."""
     if gate.numbers != NUMBERS:
-        return RefusalError(
-            f"the baseline was frozen by gainful {gate.version}, whose scores differ from this version",
-            "freeze it again with `gainful gate init`, from the same run",
-        )
+        message = f"the baseline was frozen by gainful {gate.version}, whose scores differ from this version"
+        return RefusalError(message, "freeze it again with `gainful gate init`, from the same run")
     if qrels.scale != gate.scale:
         return RefusalError(f"the judgments have the scale {qrels.scale:g}, the baseline has {gate.scale:g}")
     if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
@@ -430,10 +421,8 @@ def _other_judgments(gate: Gate, qrels: Qrels) -> RefusalError | None:
     ]
     if not parts:
         return None
-    return RefusalError(
-        f"the judgments differ from the baseline: {', '.join(parts)}",
-        "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new judgments",
-    )
+    hint = "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new judgments"
+    return RefusalError(f"the judgments differ from the baseline: {', '.join(parts)}", hint)
 
 
 def _too_few_answered(measured: Measured, rule: Rule) -> RefusalError | None:
@@ -460,10 +449,8 @@ def _too_few_judged(rule: Rule, measured: Measured, baseline: float = 0.0) -> Re
         why = f"{baseline:.1%} in the baseline: unjudged documents can look like a regression"
     else:
         return None
-    return RefusalError(
-        f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}",
-        "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`",
-    )
+    hint = "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`"
+    return RefusalError(f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}", hint)
 
 
 def are_zero_or_one(scores: Floats) -> bool:

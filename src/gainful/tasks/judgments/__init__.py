@@ -175,12 +175,9 @@ def describe_judgments(
     above, above_scale = np.flatnonzero(grade > highest), None
     if above.size:
         first = int(above[0])
-        above_scale = AboveScale(
-            *OddGrades.of(grade, grade > highest),
-            text_of_id(qrels.query_ids[int(qrels.query[first])]),
-            text_of_id(qrels.document(first)),
-            qrels.origin.where(first),
-        )
+        query, document = qrels.query_ids[int(qrels.query[first])], qrels.document(first)
+        place = text_of_id(query), text_of_id(document), qrels.origin.where(first)
+        above_scale = AboveScale(*OddGrades.of(grade, grade > highest), *place)
     is_fractional = grade != np.floor(grade)
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
         is_fractional = np.zeros_like(is_fractional)  # fractional grades are the rule
@@ -316,21 +313,20 @@ def sentences(found: JudgmentDescription, side: str = "") -> Iterator[str]:
     if found.subtopics > 1:
         use = "used as the sub-topic (subtopics=yes)" if policy.subtopics else "not used as the sub-topic (--subtopics)"
         lines.append(f"column 2 has {found.subtopics:,} different values, {use}.")
-    if found.repeated:
-        repeats = f"{count_of(found.repeated, 'judgment repeats', 'judgments repeat')} an earlier one of the document"
-        if not found.conflicting:
-            lines.append(f"{repeats}, always with the same grade.")
-        else:
-            fate = f"merged by judges={policy.judges}"
-            if policy.judges == "error":
-                fate = "of which the highest is used here (gainful eval refuses conflicts)"
-            again = sum(found.judged_again)
-            same, near, far = (f"{100 * count / again:.1f}%" for count in found.judged_again)
-            lines.append(
-                f"{repeats}; {count_of(found.conflicting, 'document has', 'documents have')} different grades, {fate}. "
-                f"Of {count_of(again, 'document')} judged more than once {same} have one grade, {near} differ by up to "
-                f"1, {far} by more."
-            )
+    repeats = f"{count_of(found.repeated, 'judgment repeats', 'judgments repeat')} an earlier one of the document"
+    if found.conflicting:
+        fate = f"merged by judges={policy.judges}"
+        if policy.judges == "error":
+            fate = "of which the highest is used here (gainful eval refuses conflicts)"
+        again = sum(found.judged_again)
+        same, near, far = (f"{100 * count / again:.1f}%" for count in found.judged_again)
+        lines.append(
+            f"{repeats}; {count_of(found.conflicting, 'document has', 'documents have')} different grades, {fate}. "
+            f"Of {count_of(again, 'document')} judged more than once {same} have one grade, {near} differ by up to "
+            f"1, {far} by more."
+        )
+    elif found.repeated:
+        lines.append(f"{repeats}, always with the same grade.")
     yield from (f"{side}: {sentence}" if side else sentence[0].upper() + sentence[1:] for sentence in lines)
 
 

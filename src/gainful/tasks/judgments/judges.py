@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Annotated, NamedTuple, get_type_hints
 
 import numpy as np
@@ -62,22 +63,27 @@ class CommonDocuments:
     @classmethod
     def of(cls, a: Judged, b: Judged) -> CommonDocuments:
         """Join two sets of judgments; raise InputError if they have nothing in common."""
-        query, item_a, item_b = _common_items(a, b)
+        # The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
+        rows = np.empty(int(b.item_offsets[-1]), np.int64)
+        rows[b.item] = np.arange(b.item.size)
+        spans = b.qrels.data, b.qrels.document_start[rows], b.qrels.document_length[rows]
+        columns = core.ListColumns(list(b.qrels.query_ids), b.item_offsets, *spans, np.zeros(rows.size), np.zeros(0))
+        # In input order, ranks are positions in the list.
+        joined = core.join_columns(columns, a.index, Policy(order="input").join_options(), 1, Progress().cells)
+        place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
+        start = np.array([b.item_offsets[place_in_b.get(each, 0)] for each in a.qrels.query_ids], np.int64)
+        query = np.repeat(np.arange(start.size), np.diff(joined["hit_offsets"]))
+        item_a, item_b = joined["hit_item"].astype(np.int64), start[query] + joined["hit_rank"] - 1
         met = query.size
         graded = ~(np.isnan(a.grade[item_a]) | np.isnan(b.grade[item_b]))
         query, item_a, item_b = query[graded], item_a[graded], item_b[graded]
         if not query.size:
             raise _nothing_common(a, b, met)
         has_some = np.bincount(query, minlength=len(a.qrels.query_ids)) > 0
-        return cls(
-            tuple(identifier for identifier, kept in zip(a.qrels.query_ids, has_some.tolist(), strict=True) if kept),
-            (np.cumsum(has_some) - 1)[query],
-            a.grade[item_a],
-            b.grade[item_b],
-            distinct(np.concatenate((a.levels, b.levels))),
-            int(np.count_nonzero(~np.isnan(a.grade))) - query.size,
-            int(np.count_nonzero(~np.isnan(b.grade))) - query.size,
-        )
+        ids = tuple(compress(a.qrels.query_ids, has_some.tolist()))
+        places, levels = (np.cumsum(has_some) - 1)[query], distinct(np.concatenate((a.levels, b.levels)))
+        alone = (int(np.count_nonzero(~np.isnan(side.grade))) - query.size for side in (a, b))
+        return cls(ids, places, a.grade[item_a], b.grade[item_b], levels, *alone)
 
     @cached_property
     def _tally(self) -> tuple[Cells, Ints, Ints, Floats]:
@@ -120,28 +126,6 @@ class CommonDocuments:
         return found
 
 
-def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
-    """Return, for every common document, its query (as numbered in A) and its item in both sets."""
-    # The core joins the documents of B as lists with the judgments of A: retrieved and judged documents are common.
-    row_of_item = np.empty(int(b.item_offsets[-1]), np.int64)
-    row_of_item[b.item] = np.arange(b.item.size)
-    columns = core.ListColumns(
-        list(b.qrels.query_ids),
-        b.item_offsets,
-        b.qrels.data,
-        b.qrels.document_start[row_of_item],
-        b.qrels.document_length[row_of_item],
-        np.zeros(row_of_item.size),
-        np.zeros(0),
-    )
-    # In input order, ranks are positions in the list.
-    joined = core.join_columns(columns, a.index, Policy(order="input").join_options(), 1, Progress().cells)
-    place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
-    start = np.array([b.item_offsets[place_in_b.get(identifier, 0)] for identifier in a.qrels.query_ids], np.int64)
-    query = np.repeat(np.arange(start.size), np.diff(joined["hit_offsets"]))
-    return query, joined["hit_item"].astype(np.int64), start[query] + joined["hit_rank"] - 1
-
-
 def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:
     """Return the error if no document has a grade in both sets, although ``met`` documents occur in both."""
     if met:
@@ -160,10 +144,8 @@ def _nothing_common(a: Judged, b: Judged, met: int) -> InputError:
         document = min(qrels.document(row) for row in np.flatnonzero(qrels.query == place).tolist())
         return f"{qrels.name} has document '{printable(document)}' for query '{printable(qrels.query_ids[place])}'"
 
-    return InputError(
-        f"{b.qrels.name}: no document is also judged in {a.qrels.name}: {example(a)}, {example(b)}",
-        "check that both judge the same queries and documents; IDs must be equal byte by byte",
-    )
+    hint = "check that both judge the same queries and documents; IDs must be equal byte by byte"
+    return InputError(f"{b.qrels.name}: no document is also judged in {a.qrels.name}: {example(a)}, {example(b)}", hint)
 
 
 #: Confidence level of the intervals, for a population of queries.
@@ -352,6 +334,7 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
     common = CommonDocuments.of(judged_a, judged_b)
     wanted = parse_all(measures or "nDCG@10") if runs else []
     orders, suspicious = compare_orders(judged_a, judged_b, runs, wanted) if runs else ((), ())
+    side_a, side_b = (describe_judgments(side, rel=least, scale=scale) for side in (judged_a, judged_b))
     return JudgmentComparison(
         a=judged_a.qrels.name,
         b=judged_b.qrels.name,
@@ -368,10 +351,7 @@ def compare_judgments(asked: JudgeOptions) -> JudgmentComparison:
         rel=least,
         draws=asked.draws,
         seed=asked.seed,
-        sides=(
-            describe_judgments(judged_a, rel=least, scale=scale),
-            describe_judgments(judged_b, rel=least, scale=scale),
-        ),
+        sides=(side_a, side_b),
         orders=orders,
         notices=suspicious,
         **common.estimates(least, asked.draws, asked.seed),
@@ -546,18 +526,15 @@ def compare_orders(
             raise UsageError(f"{measure}: the measure cannot order systems: neither higher nor lower is better")
     common = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
     if not common:
-        raise InputError(
-            f"{b.qrels.name}: no query is also judged in {a.qrels.name}: {a.qrels.name} has "
-            f"'{printable(a.qrels.query_ids[0])}', {b.qrels.name} has '{printable(b.qrels.query_ids[0])}'"
-        )
+        there = ", ".join(f"{each.name} has '{printable(each.query_ids[0])}'" for each in (a.qrels, b.qrels))
+        raise InputError(f"{b.qrels.name}: no query is also judged in {a.qrels.name}: {there}")
     kept = {name: RunSource.of(run, name=name).at_hand() for name, run in runs.items()}
     by_a, by_b = (
         tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures).values()) for side in (a, b)
     )
-    by_side = (("A", by_a), ("B", by_b))
-    signatures = tuple(side[0].signature().note(f"{name}: ") for name, side in by_side)
-    if by_a[0].signature() == by_b[0].signature():
-        signatures = (by_a[0].signature().note(),)
+    by_side, is_one = (("A", by_a), ("B", by_b)), by_a[0].signature() == by_b[0].signature()
+    signatures = tuple(side[0].signature().note("" if is_one else f"{name}: ") for name, side in by_side)
+    signatures = signatures[:1] if is_one else signatures
     orders = []
     for measure in measures:
         means, goodness, ranks = [], [], []

@@ -200,10 +200,8 @@ def assess_power(asked: PowerOptions) -> PowerReport:
         if asked.pair:
             raise UsageError("pair requires scores")
         if not (asked.queries or asked.difference or asked.width):
-            raise UsageError(
-                "power: queries, difference or width is required",
-                "--queries N reports what N queries detect, --difference D and --width W the queries needed",
-            )
+            hint = "--queries N reports what N queries detect, --difference D and --width W the queries needed"
+            raise UsageError("power: queries, difference or width is required", hint)
         return PowerReport(Scores(), asked, (Basis("", "given", sd),))
     scores = Scores.of(asked.scores)
     if sd is not None:

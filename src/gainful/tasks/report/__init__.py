@@ -171,20 +171,10 @@ def report(asked: ReportOptions) -> HtmlReport:
     evaluations = {each.run: each for each, _ in scores}
     with_undefined_skipped = tuple(each for _, each in scores)
     comparison, against = _compared(evaluations, asked.baseline, asked.threads)
-    return HtmlReport(
-        ReportData(
-            judged,
-            evaluations,
-            comparison,
-            asked.baseline,
-            against,
-            kept,
-            {k: [each.mean(measure) for each in with_undefined_skipped] for k, measure in judged_at.items()},
-            RecallLevels(with_undefined_skipped, recall, next(iter(found)), False, bases) if bases else None,
-            ranks,
-            titles,
-        )
-    )
+    shares = {k: [each.mean(measure) for each in with_undefined_skipped] for k, measure in judged_at.items()}
+    levels = RecallLevels(with_undefined_skipped, recall, next(iter(found)), False, bases) if bases else None
+    compared = judged, evaluations, comparison, asked.baseline, against
+    return HtmlReport(ReportData(*compared, kept, shares, levels, ranks, titles))
 
 
 def _compared(

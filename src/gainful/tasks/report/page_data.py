@@ -163,7 +163,7 @@ class PageData:
 
     def verdicts(self, comparison: SystemsComparison) -> list[str]:
         """Return the sentences on several systems by the primary measure."""
-        return conclusions(comparison.systems[comparison.primary], PLACES)
+        return conclusions(comparison.systems[comparison.primary])
 
     @property
     def notices(self) -> list[str]:
@@ -306,10 +306,8 @@ def kept_runs(
     """Read and score every run once, and keep only its first ``depth`` ranks in memory."""
     needed = frozenset(need for measure in measures for need in measure.needed()) | {"documents"}
     if judged.policy.ties == "expected":
-        raise UsageError(
-            "ties=expected cannot be used with a report, whose controls compute scores from ranks",
-            "ties=best and ties=worst show the range",
-        )
+        hint = "ties=best and ties=worst show the range"
+        raise UsageError("ties=expected cannot be used with a report, whose controls compute scores from ranks", hint)
 
     def keep(name: str, graded: GradedRun) -> KeptRun:
         skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
@@ -481,8 +479,6 @@ class DocumentTitles:
         found = {each: title for each in shown if (title := self._titles.get(each)) is not None}
         if not found:
             there = f"it has {some_of(list(self._titles), 3)}" if self._titles else "it is empty"
-            raise InputError(
-                f"{self.name}: no titles of documents in the report, such as {some_of(list(shown), 3)}",
-                f"{there}; use the same IDs as in the runs",
-            )
+            message = f"{self.name}: no titles of documents in the report, such as {some_of(list(shown), 3)}"
+            raise InputError(message, f"{there}; use the same IDs as in the runs")
         return found

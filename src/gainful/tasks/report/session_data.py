@@ -157,13 +157,5 @@ def gathered_sessions(asked: SessionReportOptions) -> SessionReportData:
         test = "randomisation" if next(iter(scores.values())).pairing == "some" else None
         found = compare(Scores(sessions=scores), baseline=baseline, test=test, threads=threads)
     longest = max(each.longest for each in kept.values())
-    return SessionReportData(
-        judged,
-        evaluations,
-        found,
-        baseline,
-        scores,
-        curves.curves(evaluations),
-        kept,
-        max(1, live.cutoff or 1, min(asked.ranks, longest)),
-    )
+    ranks, shown = max(1, live.cutoff or 1, min(asked.ranks, longest)), curves.curves(evaluations)
+    return SessionReportData(judged, evaluations, found, baseline, scores, shown, kept, ranks)

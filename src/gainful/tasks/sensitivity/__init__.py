@@ -123,20 +123,16 @@ def _about_evaluations(evaluations: Mapping[str, Evaluation], measures: Sequence
     undefined = {measure: len(first.undefined(measure)) for measure in measures}
     plain = min(undefined, key=lambda measure: undefined[measure])
     row = first.measures.index(plain)
-    lines = notices_of(
-        replace(each, measures=(plain,), raw=np.ascontiguousarray(each.raw[row : row + 1]))
-        for each in evaluations.values()
-    )
+    raw = (np.ascontiguousarray(each.raw[row : row + 1]) for each in evaluations.values())
+    alone = (replace(each, measures=(plain,), raw=of) for each, of in zip(evaluations.values(), raw, strict=True))
     more = [(measure, count) for measure, count in undefined.items() if count > undefined[plain]]
-    if more:
-        worst, count = max(more, key=lambda pair: pair[1])
-        done = {"zero": "given the worst score", "skip": "omitted"}.get(first.policy.undefined, "")
-        lines.insert(
-            0,
-            f"{count_of(len(more), 'setting has', 'settings have')} more undefined queries, {done} "
-            f"(undefined={first.policy.undefined}): up to {number_text(count)}, for {worst}",
-        )
-    return lines
+    if not more:
+        return notices_of(alone)
+    worst, count = max(more, key=lambda pair: pair[1])
+    done = {"zero": "given the worst score", "skip": "omitted"}.get(first.policy.undefined, "")
+    line = f"{count_of(len(more), 'setting has', 'settings have')} more undefined queries, {done} "
+    line += f"(undefined={first.policy.undefined}): up to {number_text(count)}, for {worst}"
+    return [line, *notices_of(alone)]
 
 
 def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
@@ -155,10 +151,8 @@ def read_scenarios(path: str | os.PathLike[str]) -> dict[str, Scenario]:
     for key, values in content.items():
         where = f"{name}: {printable(key)}"
         if not isinstance(values, dict):
-            raise InputError(
-                f"{where}: expected a table, found {values!r}",
-                "write [name], and in the next lines depth = 10, gain = ...",
-            )
+            hint = "write [name], and in the next lines depth = 10, gain = ..."
+            raise InputError(f"{where}: expected a table, found {values!r}", hint)
         if key in SCENARIOS:
             raise InputError(f"{where}: the name of a built-in scenario is reserved")
         for each in values:
@@ -208,10 +202,8 @@ def _chosen_scenarios(asked: SensitivityOptions) -> list[Scenario]:
     chosen = []
     for each in given or defined:
         if isinstance(each, str) and each not in known:
-            raise UsageError(
-                f"scenario: expected {' | '.join(known)}, found '{each}'",
-                nearest(each, known) or "define other scenarios in a TOML file (--scenarios)",
-            )
+            message = f"scenario: expected {' | '.join(known)}, found '{each}'"
+            raise UsageError(message, nearest(each, known) or "define other scenarios in a TOML file (--scenarios)")
         chosen.append(known[each] if isinstance(each, str) else each)
     names = [scenario.name for scenario in chosen]
     for name in names:

@@ -73,10 +73,8 @@ Gain(text='{0:0,0.5:0,1:1}', weights=((0.0, 0.0), (0.5, 0.0), (1.0, 1.0))))
 
     def named(self, word: str, what: str = "gain") -> Gain:
         if not self.can_be_weighed:
-            raise UsageError(
-                f"{what}: '{word}' needs at most {_MOST_WEIGHED} levels, found {len(self.levels)}",
-                "linear, exp2, binary and scaled accept any grades",
-            )
+            hint = "linear, exp2, binary and scaled accept any grades"
+            raise UsageError(f"{what}: '{word}' needs at most {_MOST_WEIGHED} levels, found {len(self.levels)}", hint)
         count = len(self.levels)
         weights = {"flat": [1.0] * count, "tenfold": [10.0**i for i in range(count)], "top": [0.0] * (count - 1) + [1]}
         return self.weighted(weights[word])
@@ -300,9 +298,8 @@ class Grid:
 
     def _others(self, name: str, values: Sequence[object]) -> Options:
         if name not in self._parameters:
-            raise UsageError(
-                f"{self._measure.name}: unknown parameter '{name}'", nearest(name, self._parameters) or self._hint
-            )
+            message = f"{self._measure.name}: unknown parameter '{name}'"
+            raise UsageError(message, nearest(name, self._parameters) or self._hint)
         taken = {"gain": "gains", "urs": "gains", "discount": "discounts", "base": "bases", "cutoff": "depths"}
         if name in taken and not (name == "base" and "discount" not in self._parameters):
             raise UsageError(f"vary: {name} cannot be used here; set the {taken[name]} instead")

@@ -147,17 +147,13 @@ class Sensitivity(Showable):
                 continue
             pairs = [(before, after) for each, before, after in self._neighbours if each is axis]
             taus = [self.tau(*pair) for pair in pairs]
-            effects.append(
-                AxisEffect(
-                    axis,
-                    len(pairs),
-                    sum(before.winners != after.winners for before, after in pairs),
-                    sum(before.ranks != after.ranks for before, after in pairs),
-                    sum(self.reversed_pairs(*pair) > 0 for pair in pairs),
-                    _mean(taus),
-                    min((tau for tau in taus if tau is not None), default=None),
-                )
+            changes = (
+                sum(before.winners != after.winners for before, after in pairs),
+                sum(before.ranks != after.ranks for before, after in pairs),
+                sum(self.reversed_pairs(*pair) > 0 for pair in pairs),
             )
+            lowest = min((tau for tau in taus if tau is not None), default=None)
+            effects.append(AxisEffect(axis, len(pairs), *changes, _mean(taus), lowest))
         return tuple(effects)
 
     def reversed_pairs(self, one: Cell, other: Cell) -> int:
@@ -206,12 +202,7 @@ class Sensitivity(Showable):
         parts: list[Table | Chart | str] = []
         if len(self.runs) > 1:
             chart = scenario_map(self) if self.scenarios else winner_map(self)
-            parts += [
-                *_conclusions(self),
-                _beginning(self),
-                *([] if chart is None else [chart]),
-                *_change_tables(self, places),
-            ]
+            parts += [*_conclusions(self), _beginning(self), *filter(None, [chart]), *_change_tables(self, places)]
         else:
             parts += ["A single system has no order; the table lists its score in every setting.", _beginning(self)]
         parts.append(_orders(self, places))
@@ -439,6 +430,8 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
         names = {name: str(i) for i, name in enumerate(winners, 1)}  # long names are in the caption
     fixed = [axis.label(0) for axis in found.axes if len(axis.options) == 1]
     leads = [[math.nan if cell.relative_lead is None else 100 * cell.relative_lead for cell in row] for row in cells]
+    unusual = ((i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if usual and cell.winners != usual)
+    numbered = (f"{short} is {printable(name, 80)}" for name, short in names.items() if short != printable(name))
     return HeatMap(
         f"Winner by {found.measure}" + (f" ({', '.join(fixed)})" if fixed else ""),
         tuple(", ".join(axis.label(at) for axis, at in zip(others, row, strict=True)) for row in rows),
@@ -449,12 +442,8 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
         y_label=", ".join(axis.name for axis in others),
         value_label="lead over the next system (%)",
         low=0.0,
-        outlined=frozenset(
-            (i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if usual and cell.winners != usual
-        ),
-        caption="; ".join(
-            f"{short} is {printable(name, 80)}" for name, short in names.items() if short != printable(name)
-        ),
+        outlined=frozenset(unusual),
+        caption="; ".join(numbered),
     )
 
 

@@ -23,7 +23,7 @@ from gainful.measures.session_gain import NSDCG, SDCG, SessionGain
 from gainful.measures.session_measures import GainPerCost
 from gainful.notation import nearest, printable
 from gainful.pages.charts import Chart
-from gainful.pages.page import Table, head
+from gainful.pages.page import Table, head, values_of
 from gainful.question import question
 from gainful.render import Page, Showable
 from gainful.tasks.run_questions import SessionStudyOptions
@@ -146,17 +146,10 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
         seen[system] = _SystemSeen(measure, priced, rating if asked.ratings is None else None)
         return seen[system].add
 
-    found, left_out = score_systems(
-        judged,
-        parts,
-        wanted,
-        [watch, *([] if curves is None else [curves.watch])],
-        judged_by=asked.judged_by,
-        choice=SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least),
-        by_system=asked.by_system,
-        bounds=asked.bounds,
-        threads=asked.threads,
-    )
+    watchers = [watch, *([] if curves is None else [curves.watch])]
+    choice = SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least)
+    how = values_of(asked, "judged_by | by_system | bounds | threads")
+    found, left_out = score_systems(judged, parts, wanted, watchers, choice=choice, **how)
     correlations = None
     if rating is not None:
         given = {name: seen[name].ratings if asked.ratings is None else asked.ratings for name in found}
@@ -236,7 +229,5 @@ def _check_ratings(
         )
     known = sorted({name for each in seen.values() for name in each.known_ratings})
     there = f"the sessions have {', '.join(map(printable, known))}" if known else "the sessions have no ratings"
-    raise InputError(
-        f"{systems}: no session has a rating called '{printable(rating)}'; {there}",
-        nearest(rating, known) or "--ratings FILE reads ratings from a table",
-    )
+    message = f"{systems}: no session has a rating called '{printable(rating)}'; {there}"
+    raise InputError(message, nearest(rating, known) or "--ratings FILE reads ratings from a table")

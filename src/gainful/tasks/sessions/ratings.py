@@ -141,12 +141,9 @@ class RatingCorrelations:
 
     def notices(self) -> list[str]:
         """Return one line per system that has sessions without a rating."""
-        return [
-            f"{printable(name, 80)}: {count_of(len(sessions), 'session')} without {printable(self.rating)}, not in "
-            f"the correlation: {some_of(sessions)}"
-            for name, sessions in self.unrated.items()
-            if sessions
-        ]
+        without = f"without {printable(self.rating)}, not in the correlation"
+        unrated = ((printable(name, 80), sessions) for name, sessions in self.unrated.items() if sessions)
+        return [f"{name}: {count_of(len(each), 'session')} {without}: {some_of(each)}" for name, each in unrated]
 
 
 def correlate_ratings(

@@ -26,7 +26,7 @@ from gainful.measures.session_block import SessionBlock, check_session_measures
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
 from gainful.notation import bytes_of_id, choose, count_of, printable, text_of_id
 from gainful.pages.charts import Axis, Chart, Plot, Rule
-from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
+from gainful.pages.page import Column, Row, RowsOnDemand, Table, head, values_of
 from gainful.question import question
 from gainful.render import Page
 from gainful.tasks.curves.averages import (
@@ -85,15 +85,10 @@ def session_curves(asked: SessionCurveOptions) -> SessionCurves:
     if not isinstance(asked.systems, Mapping) or not asked.systems:
         raise UsageError(f"systems: expected a dict of names and sessions, found {asked.systems!r}")
     gathering = CurveGathering(asked, asked.measures, asked.kind)
-    evaluations, _ = score_systems(
-        Judged.of(asked.qrels, asked.policy),
-        asked.systems,
-        session_measures(gathering.measures),
-        [gathering.watch],
-        judged_by=asked.judged_by,
-        choice=SessionChoice(asked.session, asked.topic, None if asked.kind == "subset" else asked.at_least),
-        threads=asked.threads,
-    )
+    judged, measures = Judged.of(asked.qrels, asked.policy), session_measures(gathering.measures)
+    choice = SessionChoice(asked.session, asked.topic, None if asked.kind == "subset" else asked.at_least)
+    how = values_of(asked, "judged_by | threads")
+    evaluations, _ = score_systems(judged, asked.systems, measures, [gathering.watch], choice=choice, **how)
     return gathering.curves(evaluations)
 
 
@@ -165,14 +160,11 @@ def _checked_vector(measure: Measure) -> SessionGain:
     if not isinstance(measure, SessionGain):
         raise UsageError(f"curves: expected sDCG or nsDCG, found {measure}")
     if measure.summary != "final":
-        raise UsageError(
-            f"curves: expected a measure with summary=final, found {measure}", f"use {measure.replace(summary='final')}"
-        )
+        hint = f"use {measure.replace(summary='final')}"
+        raise UsageError(f"curves: expected a measure with summary=final, found {measure}", hint)
     if measure.normalise == "query":
-        raise UsageError(
-            f"curves: expected a measure with normalise=session, found {measure}",
-            f"use {measure.replace(normalise='session')}",
-        )
+        hint = f"use {measure.replace(normalise='session')}"
+        raise UsageError(f"curves: expected a measure with normalise=session, found {measure}", hint)
     same_positions(measure)
     return measure
 

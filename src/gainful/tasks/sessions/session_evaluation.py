@@ -111,10 +111,8 @@ def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
     wanted: dict[str, SessionMeasure] = {}
     for measure in measures:
         if not isinstance(measure, SessionMeasure):
-            raise UsageError(
-                f"{measure}: a measure of single queries cannot score sessions",
-                "`gainful measures session` lists the measures of sessions, such as nsDCG@10",
-            )
+            hint = "`gainful measures session` lists the measures of sessions, such as nsDCG@10"
+            raise UsageError(f"{measure}: a measure of single queries cannot score sessions", hint)
         if str(measure) in wanted:
             raise UsageError(f"duplicate measure '{measure}'")
         wanted[str(measure)] = measure
@@ -210,20 +208,16 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     parts = [part if len(part) <= PART_SIZE else part.part(0, PART_SIZE) for part in parts]
     count = sum(map(len, parts))
     turns = {judged_by: [judged_turns(qrels, part, judged_by) for part in parts] for judged_by in JUDGED_BY}
-    met = {
-        judged_by: sum(
-            int(judged_sessions(part.turn_offsets, found).sum()) for part, found in zip(parts, of_parts, strict=True)
-        )
-        for judged_by, of_parts in turns.items()
-    }
+    met = {}
+    for judged_by, of_parts in turns.items():
+        found = map(judged_sessions, (part.turn_offsets for part in parts), of_parts)
+        met[judged_by] = sum(int(each.sum()) for each in found)
     chosen = max(JUDGED_BY, key=lambda judged_by: met[judged_by])  # the first of equals
     for other in JUDGED_BY:
         is_full = met[chosen] == met[other] == count
         if is_full and not all(map(np.array_equal, turns[chosen], turns[other])):
-            raise UsageError(
-                f"{qrels.name}: judgments by {chosen} and by {other} both match all sessions",
-                f"use --judged-by {chosen} or --judged-by {other}",
-            )
+            hint = f"use --judged-by {chosen} or --judged-by {other}"
+            raise UsageError(f"{qrels.name}: judgments by {chosen} and by {other} both match all sessions", hint)
     return chosen
 
 
@@ -508,15 +502,12 @@ class SessionChoice:
             if unknown:
                 shown = some_of(known)
                 there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else f"no session has a {what}"
-                raise InputError(
-                    f"{name}: unknown {what} '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
-                )
+                message = f"{name}: unknown {what} '{printable(unknown[0])}'; {there}"
+                raise InputError(message, nearest(unknown[0], known))
         if not found and not self.is_all:
-            raise InputError(
-                f"{name}: no session has {self.at_least} queries; the longest has {self._longest}"
-                if self._longest
-                else f"{name}: no session matches both {option('session')} and {option('topic')}"
-            )
+            if self._longest:
+                raise InputError(f"{name}: no session has {self.at_least} queries; the longest has {self._longest}")
+            raise InputError(f"{name}: no session matches both {option('session')} and {option('topic')}")
 
 
 def _members(ids: Sequence[bytes | None], wanted: frozenset[bytes]) -> Bools:

@@ -136,17 +136,11 @@ def assess_documents(
         for measure in measures:
             spreads = Spread.of(part_whole[measure]), Spread.of(split_half[measure])
             parts[measure].append(SubsetStability(share, share * thinning.pairs, *spreads))
-    return {
-        str(measure): DocumentStability(
-            thinning.pairs,
-            tuple(parts[measure]),
-            tuple(
-                OnlyPart(_ONLY[over], str(variant), agreed(whole[variant], whole[measure]))
-                for over, variant in variants[measure].items()
-            ),
-        )
-        for measure in measures
-    }
+    found = {}
+    for measure, each in variants.items():
+        only = (OnlyPart(_ONLY[over], str(one), agreed(whole[one], whole[measure])) for over, one in each.items())
+        found[str(measure)] = DocumentStability(thinning.pairs, tuple(parts[measure]), tuple(only))
+    return found
 
 
 def _means_of(
@@ -252,14 +246,10 @@ class StabilityReport(ScoreReport):
                 caption=f"Not corrected for multiple tests. A p below {_LEAST_P:g} is drawn at the lower end.",
             )
             parts.append(plot)
-        columns = (
-            *head("measure ← 0 | from difference . ← 1.low", for_machines=True),
-            Column(
-                "below", "number", for_machines=True, get=lambda row: row[1].high if row[1].high < math.inf else None
-            ),
-            *head("comparisons # ← 1.comparisons | swaps # ← 1.swaps | rate % ← 1.rate", for_machines=True),
-        )
-        bins = [(measure, each) for measure, found in self.swap_rates.items() for each in found.bins]
+        every = ((measure, each) for measure, found in self.swap_rates.items() for each in found.bins)
+        bins = [(measure, each, each.high if each.high < math.inf else None) for measure, each in every]
+        names = "measure ← 0 | from difference . ← 1.low | below . ← 2 | comparisons # ← 1.comparisons"
+        columns = head(f"{names} | swaps # ← 1.swaps | rate % ← 1.rate", for_machines=True)
         parts.append(Table.of(columns, bins, title="Swaps by difference"))
         sorted_p = [
             (measure, i, float(p)) for measure, tested in self.power.items() for i, p in enumerate(tested.curve, 1)
@@ -303,15 +293,9 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
         raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {asked.set_size}")
     documents: dict[str, DocumentStability] = {}
     if asked.documents:
-        documents = assess_documents(
-            *scores.judged_and_runs(option("documents")),
-            list(matrices),
-            asked.shares,
-            draws=asked.document_draws or _DOCUMENT_DRAWS,
-            seed=asked.seed,
-            coefficient=asked.coefficient,
-            threads=asked.threads,
-        )
+        judged, runs = scores.judged_and_runs(option("documents"))
+        how = values_of(asked, "seed | coefficient | threads") | {"draws": asked.document_draws or _DOCUMENT_DRAWS}
+        documents = assess_documents(judged, runs, list(matrices), asked.shares, **how)
     agree = SYMMETRIC[asked.coefficient].formula
     progress = current_progress()
     progress.total += 3 * len(matrices)
@@ -323,7 +307,7 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
         largest = float(abs(values).max())
         unit = 10.0 ** math.ceil(math.log10(largest)) if largest > 1 else 1.0
         bins = tuple(edge * unit for edge in BINS)
-        how = {"draws": asked.draws, "seed": asked.seed}
+        how = values_of(asked, "draws | seed")
         subsets[name] = stability_over_queries(ordered, asked.shares, topics=asked.topics, coefficient=agree, **how)
         progress.advance(1)
         swaps[name] = swap_rates(values, queries=asked.set_size, fuzziness=asked.fuzziness, bins=bins, **how)

@@ -412,16 +412,13 @@ class Search:
         for other, name in single_changes.items():
             if other in neighbours and neighbours[simplest].is_like(neighbours[other]):
                 same[name] = (*same.get(name, ()), self.settings(other)[name])
-        instead = [
-            self.settings(other)
-            for other in others
-            if len(self._departed(other)) == len(changed) and other not in neighbours
-        ]
+        alike = [each for each in others if len(self._departed(each)) == len(changed) and each not in neighbours]
         names = []
         for dialect in dialects:  # with the user's choices
             chosen = [f"{name}={settings[name]}" for name in changed if dialect.leaves_open(name)]
             names.append(f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name)
-        return Way(cluster.value, settings, changed, tuple(dict.fromkeys(names)), same, tuple(instead))
+        instead = tuple(map(self.settings, alike))
+        return Way(cluster.value, settings, changed, tuple(dict.fromkeys(names)), same, instead)
 
 
 def _with_others(combination: Combination, i: int, places: Iterable[int]) -> Iterator[Combination]:
@@ -531,9 +528,8 @@ def find_conventions(asked: ConventionOptions) -> Findings:
     measure, started, judgments = parse(asked.measure), Policy.of(asked.policy), Qrels.of(asked.qrels)
     identifier = None if query is None else read_id(query, "query")
     chosen = judgments if identifier is None else judgments_of(judgments, identifier)
-    search = Search(
-        chosen, Run.of(asked.run, policy=started), measure, started, thread_count(asked.threads), current_progress()
-    )
+    run, threads = Run.of(asked.run, policy=started), thread_count(asked.threads)
+    search = Search(chosen, run, measure, started, threads, current_progress())
     search.try_all(asked.departures)
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} is undefined on these data under all conventions")

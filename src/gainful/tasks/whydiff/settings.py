@@ -159,9 +159,8 @@ def _of_measure(measure: Measure, levels: Floats) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     parameters = measure.parameters()
     if "gain" in parameters:
-        named = ["linear", "exp2", "binary", *([] if is_normalised(measure) else ["scaled"])]
         values["gain"] = [str(measure.gain)]  # type: ignore[attr-defined]
-        for gain in named:
+        for gain in ("linear", "exp2", "binary", *(() if is_normalised(measure) else ("scaled",))):
             # exp2 refuses grades whose powers lose precision.
             with suppress(InputError):
                 Gain.of(gain).check(levels)
@@ -171,8 +170,7 @@ def _of_measure(measure: Measure, levels: Floats) -> dict[str, list[str]]:
         tried = [(name, base) for name, each in DISCOUNTS.items() for base in _BASES[: 3 if each.has_base else 1]]
         values["discount"] = []
         for name, base in (given, *tried):
-            cancels = name == "burges2005" and is_normalised(measure)
-            has_base = DISCOUNTS[name].has_base and not cancels
+            has_base = DISCOUNTS[name].has_base and not (name == "burges2005" and is_normalised(measure))
             values["discount"].append(f"{name} base {value_text(base)}" if has_base else name)
     if isinstance(measure, (NCG, NDCG)):
         values["ideal"] = ["judged", "retrieved"]
@@ -345,9 +343,7 @@ def dialects_for(measure: Measure, dimensions: Iterable[Dimension], answers_all:
     found = [Dialect("gainful", "", own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
     # trec_eval 10.0 has a number for runs with unanswered queries only with -c.
     named = {} if answers_all else {_TREC_EVAL_NOW: f"{_TREC_EVAL_NOW} -c"}
-    return tuple(
-        replace(each, name=named.get(each.name, each.name), values={**divisor, **each.values}) for each in found
-    )
+    return tuple(replace(of, name=named.get(of.name, of.name), values={**divisor, **of.values}) for of in found)
 
 
 #: Dimensions that determine the lists, and dimensions that determine the formula.
@@ -456,14 +452,11 @@ class ListsBySettings:
     """A run joined with judgments under different settings; equal lists are kept once."""
 
     def __init__(self, qrels: Qrels, run: Run, policy: Policy, *, keeps_scores: bool, threads: int) -> None:
-        self._qrels = qrels
-        self._run = run
+        self._qrels, self._run, self._keeps_scores, self._threads = qrels, run, keeps_scores, threads
         # Runs with duplicates can be scored, and unjudged documents are removed after the join.
         self._policy = policy.replace(duplicates="first", unjudged="zero")
         if policy.order == "score" and not run.has_scores:
             self._policy = self._policy.replace(order="input")
-        self._keeps_scores = keeps_scores
-        self._threads = threads
         self._joined: dict[object, GradedRun] = {}
         self._lists: dict[object, GradedRun | None] = {}
         self._different: dict[bytes, GradedRun] = {}
@@ -507,8 +500,7 @@ class ListsBySettings:
         return self._different.setdefault(digest.digest(), graded)
 
     def _join(self, policy: Policy, run: Run) -> GradedRun:
-        key = policy, id(run)
-        if key not in self._joined:
+        if (key := (policy, id(run))) not in self._joined:
             judged = Judged(self._qrels, policy)
             self._joined[key] = join(judged, run, policy, want_scores=self._keeps_scores, threads=self._threads)
         return self._joined[key]
