@@ -19,8 +19,7 @@ def unjudged_ranks(graded: GradedRun) -> tuple[Ints, Ints]:
     is_judged = np.zeros(int(graded.list_offsets[-1]), bool)
     is_judged[graded.hit_place] = True
     if graded.pooled is not None:  # judged, although they count as unjudged
-        offsets, rank = graded.pooled
-        is_judged[np.repeat(graded.list_offsets[:-1], np.diff(offsets)) + rank - 1] = True
+        is_judged[np.repeat(graded.list_offsets[:-1], np.diff(graded.pooled[0])) + graded.pooled[1] - 1] = True
     place = np.flatnonzero(~is_judged)
     query = np.repeat(np.arange(graded.retrieved.size), graded.retrieved)[place]
     return query, place - graded.list_offsets[query] + 1
@@ -38,10 +37,9 @@ class Completed(Judged):
         self._names = tuple(judged.query_ids[i] for i in queries.tolist())
         self._ideal_lists, self._cache = {}, {}
         old_row, old_item = gather(judged.item_offsets, queries)
-        order = np.argsort(np.concatenate([old_row, row]), kind="stable")
-        self.item_offsets = offsets_of(np.bincount(old_row, minlength=queries.size)) + offsets_of(
-            np.bincount(row, minlength=queries.size)
-        )
+        rows = np.concatenate([old_row, row])
+        order = np.argsort(rows, kind="stable")
+        self.item_offsets = offsets_of(np.bincount(rows, minlength=queries.size))
         self.grade = np.concatenate([judged.grade[old_item], grade])[order]
         #: The number of each added item.
         self.added = np.empty(order.size, np.int64)
@@ -63,8 +61,7 @@ def completed(
     """Return the lists of some queries, which may repeat, after unjudged documents were given grades.
 
     Document i belongs to list ``row[i]``, a position in ``queries``, and is at ``rank[i]``, or not retrieved (0).
-    ``judged`` has the same documents, if it was made before.
-    Measures of grades, ranks and scores can be computed; ties, documents and sub-topics are dropped.
+    ``judged`` has the same documents, if it was made before. Scores are kept; ties, documents and sub-topics are not.
 
     >>> from gainful import Policy, Qrels
     >>> from gainful.data.graded import join
@@ -84,8 +81,11 @@ def completed(
     ranks = np.concatenate([graded.hit_rank[hit], rank[placed]])
     # A stable sort of one key merges the two sorted parts.
     order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks, kind="stable")
-    place = gather(graded.list_offsets, queries)[1] if graded.score.size else np.zeros(0, np.int64)
-    none = np.zeros(0, np.int64)
+    none, pooled = np.zeros(0, np.int64), graded.pooled
+    place = gather(graded.list_offsets, queries)[1] if graded.score.size else none
+    if pooled is not None:
+        pooled_row, at = gather(pooled[0], queries)
+        pooled = offsets_of(np.bincount(pooled_row, minlength=queries.size)), pooled[1][at]
     return replace(
         graded,
         judged=judged,
@@ -99,6 +99,6 @@ def completed(
         hit_last=none,
         score=graded.score[place],
         row=none,
-        pooled=None,
+        pooled=pooled,
         run=None,
     )
