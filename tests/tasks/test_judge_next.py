@@ -15,7 +15,7 @@ import pytest
 from gainful import InputError, UsageError, evaluate, judge_next, merge_judgments
 from gainful.cli.main import run
 
-GRADES = (0, 1, 2, 3)
+GRADES = (-1, 0, 1, 2, 3)
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def collection(seed: int, systems: int) -> tuple[dict[str, Any], dict[str, Any]]
 
 @pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 @pytest.mark.parametrize("systems", [1, 2, 4])
-@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "RR@2", "ERR@3", "muAP", "Compat", "NDPM"])
+@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "RR@2", "ERR@3", "muAP", "Compat", "NDPM", "InfAP"])
 def test_movements_are_those_of_scoring_again(core: str, systems: int, measure: str) -> None:
     qrels, runs = collection(3, systems)
-    scored = evaluate(qrels, runs, measure)
+    scored = evaluate(qrels, runs, measure, negative="unjudged")
     found = judge_next(scored, number=100)
     means = np.array([each.mean(measure) for each in scored.values()])
     pairs = [*combinations(range(systems), 2)] or [(0, 0)]
@@ -47,11 +47,11 @@ def test_movements_are_those_of_scoring_again(core: str, systems: int, measure: 
     assert [each.expected for each in found.proposals] == sorted((e.expected for e in found.proposals), reverse=True)
     cutoff = int(measure.partition("@")[2] or 100)
     for query, judged in qrels.items():
-        share = (sum(grade > 0 for grade in judged.values()) + 1) / (len(judged) + 2)
+        share = (sum(g > 0 for g in judged.values()) + 1) / (sum(g >= 0 for g in judged.values()) + 2)
         for document in {d for each in runs.values() for d in each[query][:cutoff]} - set(judged):
             moves, square = 0.0, 0.0
             for grade, chance in ((0, 1 - share), (3, share)):
-                after = evaluate(qrels | {query: judged | {document: grade}}, runs, measure)
+                after = evaluate(qrels | {query: judged | {document: grade}}, runs, measure, negative="unjudged")
                 change = np.array([each.mean(measure) for each in after.values()]) - means
                 if systems == 1:
                     moves, square = max(moves, abs(change[0])), square + chance * change[0] ** 2

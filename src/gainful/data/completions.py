@@ -34,10 +34,9 @@ class Completed(Judged):
         self._names = tuple(judged.query_ids[i] for i in queries.tolist())
         self._ideal_lists, self._cache = {}, {}
         old_row, old_item = gather(judged.item_offsets, queries)
-        order = np.argsort(np.concatenate([old_row, row]), kind="stable")
-        self.item_offsets = offsets_of(np.bincount(old_row, minlength=queries.size)) + offsets_of(
-            np.bincount(row, minlength=queries.size)
-        )
+        rows = np.concatenate([old_row, row])
+        order = np.argsort(rows, kind="stable")
+        self.item_offsets = offsets_of(np.bincount(rows, minlength=queries.size))
         self.grade = np.concatenate([judged.grade[old_item], grade])[order]
         #: The number of each added item.
         self.added = np.empty(order.size, np.int64)
@@ -59,8 +58,7 @@ def completed(
     """Return the lists of some queries, which may repeat, after unjudged documents were given grades.
 
     Document i belongs to list ``row[i]``, a position in ``queries``, and is at ``rank[i]``, or not retrieved (0).
-    ``judged`` has the same documents, if it was made before.
-    Measures of grades, ranks and scores can be computed; ties, documents and sub-topics are dropped.
+    ``judged`` has the same documents, if it was made before. Scores are kept; ties, documents and sub-topics are not.
 
     >>> from gainful import Policy, Qrels
     >>> from gainful.data.graded import join
@@ -80,7 +78,13 @@ def completed(
     ranks = np.concatenate([graded.hit_rank[hit], rank[placed]])
     # A stable sort of one key merges the two sorted parts.
     order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks, kind="stable")
-    place = gather(graded.list_offsets, queries)[1] if graded.score.size else np.zeros(0, np.int64)
+    none, pooled = np.zeros(0, np.int64), graded.pooled
+    place = gather(graded.list_offsets, queries)[1] if graded.score.size else none
+    if pooled is not None:  # without those that were given a grade
+        pooled_row, at = gather(pooled[0], queries)
+        size = int(graded.retrieved.max(initial=0)) + 1
+        kept = ~np.isin(pooled_row * size + pooled[1][at], (row * size + rank)[placed])
+        pooled = offsets_of(np.bincount(pooled_row[kept], minlength=queries.size)), pooled[1][at[kept]]
     return with_hits(
         graded,
         rows,
@@ -91,5 +95,6 @@ def completed(
         answered=graded.answered[queries],
         retrieved=graded.retrieved[queries],
         score=graded.score[place],
+        pooled=pooled,
         run=None,
     )

@@ -305,9 +305,9 @@ class GradedRun:
 
 
 def with_hits(graded: GradedRun, row: Ints, rank: Ints, grade: Floats, item: Ints, **others: Any) -> GradedRun:
-    """Return the lists with other hits, sorted by query and rank; ties, rows and pooled documents are dropped."""
+    """Return the lists with other hits, by query and rank; ties, rows and, by default, ``pooled`` are dropped."""
     none, retrieved = np.zeros(0, np.int64), others.get("retrieved", graded.retrieved)
-    others |= {"hit_first": none, "hit_last": none, "row": none, "pooled": None}
+    others = {"hit_first": none, "hit_last": none, "row": none, "pooled": None, **others}
     offsets = offsets_of(np.bincount(row, minlength=retrieved.size))
     return replace(graded, hit_offsets=offsets, hit_rank=rank, hit_grade=grade, hit_item=item, **others)
 
