@@ -362,10 +362,7 @@ class TestSeveralSystems:
             "--margin D sets what matters (" in text
         )
         for margin, said in (
-            (
-                "0.05",
-                "With a margin of 0.05, the better system is superior in 2 and equivalent in 1 of 3 pairs.",
-            ),
+            ("0.05", "With a margin of 0.05, the better system is superior in 2 and equivalent in 1 of 3 pairs."),
             ("0.05", "b is the best; equivalent to it within 0.05: a ("),
             ("0.001", "b is the best, by more than 0.001 ("),
             # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
@@ -674,10 +671,7 @@ class TestInputs:
         ("THREE --caption x", "--caption cannot be used with --format table"),
         ("THREE --label x --format csv", "--label cannot be used with --format csv"),
         ("THREE --marks daggers", "marks: daggers require a baseline"),
-        (
-            "THREE --marks letters --baseline a",
-            "marks: letters require all pairs of 3 to 12 systems",
-        ),
+        ("THREE --marks letters --baseline a", "marks: letters require all pairs of 3 to 12 systems"),
     ],
 )
 def test_what_is_refused(command, line, message):

@@ -709,17 +709,9 @@ def test_names_that_are_not_distinct(command):
     command.write("a.run", RUN)
     command.write("b.run", RUN)
     hint = "hint: use --name to choose names"
+    refused(command("eval", "qrels", "a.run", "a.run"), "duplicate run name 'a.run'", hint, code=2)
     refused(
-        command("eval", "qrels", "a.run", "a.run"),
-        "duplicate run name 'a.run'",
-        hint,
-        code=2,
-    )
-    refused(
-        command("eval", "qrels", "a.run", "b.run", "--name", "x", "--name", "x"),
-        "duplicate run name 'x'",
-        hint,
-        code=2,
+        command("eval", "qrels", "a.run", "b.run", "--name", "x", "--name", "x"), "duplicate run name 'x'", hint, code=2
     )
     refused(
         command("eval", "qrels", "a.run", "b.run", "--name", "x"),

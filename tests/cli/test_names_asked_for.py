@@ -19,18 +19,7 @@ def files(command):
     return command
 
 
-ASKED = (
-    "-m",
-    "HitRate@1",
-    "-m",
-    "MRR",
-    "-m",
-    "map",
-    "-m",
-    "nDCG@3",
-    "--label",
-    "nDCG@3=Quality",
-)
+ASKED = ("-m", "HitRate@1", "-m", "MRR", "-m", "map", "-m", "nDCG@3", "--label", "nDCG@3=Quality")
 
 
 def test_headings(files):
@@ -45,12 +34,7 @@ def test_headings(files):
 
 def test_machines_get_our_names_and_the_others_beside(files):
     header, *lines = map(json.loads, files("eval", "qrels", "a.run", *ASKED, "--format", "jsonl").out.splitlines())
-    assert header["names"] == {
-        "Success@1": "HitRate@1",
-        "RR": "MRR",
-        "AP": "map",
-        "nDCG@3": "Quality",
-    }
+    assert header["names"] == {"Success@1": "HitRate@1", "RR": "MRR", "AP": "map", "nDCG@3": "Quality"}
     assert [line["measure"] for line in lines[:4]] == ["Success@1", "RR", "AP", "nDCG@3"] and lines[0]["run"] == "a"
 
 

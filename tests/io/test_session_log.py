@@ -145,11 +145,7 @@ def test_frames_and_parquet_with_lists_in_cells(make: Any, tmp_path: Path) -> No
 def test_a_users_log_is_split_by_gaps(gap: str) -> None:
     text = table("user,timestamp,query,item,rank", by_document(iso))
     sessions = Sessions.read(text, session_gap=gap)
-    assert found(sessions) == {
-        "s1/1": EXPECTED["s1"][:2],
-        "s1/2": EXPECTED["s1"][2:],
-        "s2/1": EXPECTED["s2"],
-    }
+    assert found(sessions) == {"s1/1": EXPECTED["s1"][:2], "s1/2": EXPECTED["s1"][2:], "s2/1": EXPECTED["s2"]}
     assert sessions.users == ("s1", "s1", "s2")
     assert list(found(Sessions.read(text, session_gap="4m"))) == ["s1/1", "s2/1"]  # not longer than the gap
 
@@ -250,10 +246,7 @@ def test_a_log_without_texts_has_a_query_a_time() -> None:
             b"session,time,query,doc,rank\nu,1,maps,a,\n",
             r"<bytes>:2: expected a whole number up to 1,000 as rank, found none",
         ),
-        (
-            b"session,time,doc,rank\nu,1,a,1\nu,1,b,1\n",
-            r"<bytes>:3: duplicate rank \d in one query",
-        ),
+        (b"session,time,doc,rank\nu,1,a,1\nu,1,b,1\n", r"<bytes>:3: duplicate rank \d in one query"),
         (
             b'{"session": "u", "time": "soon", "query": "x", "doc": "a"}\n',
             r"<bytes>:1: time: expected seconds or a date",

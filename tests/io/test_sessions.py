@@ -337,12 +337,7 @@ def test_ratings() -> None:
 @together(
     ("column", "session", "text", "message"),
     [
-        (
-            "Level",
-            None,
-            b"SessionID,Perf\n1,2\n",
-            "ratings: no column 'Level' for rating; columns: SessionID, Perf",
-        ),
+        ("Level", None, b"SessionID,Perf\n1,2\n", "ratings: no column 'Level' for rating; columns: SessionID, Perf"),
         ("Perf", None, b"visit,Perf\n1,2\n", r"ratings: no column for session \(.*\); columns: visit, Perf"),
         ("Perf", "sid", b"visit,Perf\n1,2\n", "ratings: no column 'sid' for session; columns: visit, Perf"),
         ("Perf", None, b"session,Perf\n1,good\n", "ratings:2: Perf: expected a number, found 'good'"),

@@ -19,12 +19,7 @@ from gainful.render import text as render_text
 from gainful_papers.claims import Section
 from gainful_papers.dellamea2004 import examples, study
 from gainful_papers.dellamea2004.adm_experiment import run_experiment
-from tests.papers.dellamea2004_collection import (
-    JUDGMENTS,
-    KEPT,
-    LISTS,
-    judged,
-)
+from tests.papers.dellamea2004_collection import JUDGMENTS, KEPT, LISTS, judged
 
 
 def example(name: str) -> Section:
@@ -121,13 +116,7 @@ class TestErrors:
 
     def test_a_depth_makes_lists_equally_long(self) -> None:
         systems = run_experiment(
-            judged(policy=Policy(depth=12)),
-            {n: q for n, q in LISTS.items() if n != "s04"},
-            (),
-            None,
-            1,
-            0,
-            1,
+            judged(policy=Policy(depth=12)), {n: q for n, q in LISTS.items() if n != "s04"}, (), None, 1, 0, 1
         ).systems
         assert systems.depth == 12
         assert not systems.short

@@ -274,10 +274,7 @@ def test_a_level_that_no_document_has_makes_no_panel(reading: Any) -> None:
     assert any(
         isinstance(part, str) and "so A and B are equal" in part for part in reading.section(found, "Figure 3").parts
     )
-    assert [row["relevant"] for row in reading.rows(found, "Table 1", "Friedman's test")] == [
-        "grade 1",
-        "grade 3",
-    ]
+    assert [row["relevant"] for row in reading.rows(found, "Table 1", "Friedman's test")] == ["grade 1", "grade 3"]
     for name in ("Section 3.6", "Section 3.7"):
         assert not any("A" in str(what).partition(":")[0] for what in reading.claims(found, name))
     # Without the lowest level there are two.
@@ -296,11 +293,7 @@ IN_TABLE_1 = {"best - worst, points", "largest gain over the baseline", "Friedma
 OF_BASES = {
     f"{figure}: {what}"
     for figure in ("3A", "3B")
-    for what in (
-        "best - worst at 50, base 2, e, 10",
-        "order of runs, bases 2 and e",
-        "order of runs, bases 2 and 10",
-    )
+    for what in ("best - worst at 50, base 2, e, 10", "order of runs, bases 2 and e", "order of runs, bases 2 and 10")
 }
 OF_THE_HIGHEST = {"distance from ideal", "the same, proportional"}
 

@@ -67,11 +67,7 @@ SOME, NONE, NOBODY = [1, -1], [0, 0], "no pair differs significantly at 10: not 
         ),
         # A pair that nDCG tells apart late only is not preserved.
         (([1], [0]), ([0], [1]), ["1 of 1: holds", "0 of 1 preserved: fails", NOBODY]),
-        (
-            (SOME, SOME),
-            (SOME, SOME),
-            ["0 of 2: not seen", "nCG loses none: not seen", "nCG 0, nDCG 0 of 2: not seen"],
-        ),
+        ((SOME, SOME), (SOME, SOME), ["0 of 2: not seen", "nCG loses none: not seen", "nCG 0, nDCG 0 of 2: not seen"]),
         ((NONE, SOME), (NONE, SOME), [NOBODY, "nCG loses none: not seen", NOBODY]),
         (([1], [1]), ([1], [0]), ["0 of 1: not seen", "nCG loses none: not seen", "nCG 0, nDCG 1 of 1: fails"]),
     ],
@@ -134,10 +130,7 @@ def test_lists_of_one_document():
 
 def test_a_run_that_has_it_all_at_once_is_not_read_backwards():
     """Level curves: what there is at rank 5 is there at rank 1 by one run and at rank 3 by the other."""
-    runs = {
-        "early": {query: ["d0"] for query in QUERIES},
-        "late": {query: ["a0", "a1", "d0"] for query in QUERIES},
-    }
+    runs = {"early": {query: ["d0"] for query in QUERIES}, "late": {query: ["a0", "a1", "d0"] for query in QUERIES}}
     said = claims(studied(QRELS, runs))
     # CG: 1 and 3 documents. With a discount the late run never gets there: two of four panels, three readings each.
     assert said["Figure 2", "more documents with the worst run"] == ("200%, 6 of 12 not in 100", "other data")

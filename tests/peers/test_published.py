@@ -70,13 +70,7 @@ def test_robust_2005(collection: Callable[[str], Any], differing: Callable[..., 
 
 # -- TREC-COVID, round 1 -----------------------------------------------------------------------------------------------
 
-COVID = {
-    "ndcg@10": "nDCG@10",
-    "p@5": "P@5",
-    "MAP": "AP",
-    "bpref": "Bpref",
-    "RBP(p=.5)": "RBP(p=0.5, gain=scaled)",
-}
+COVID = {"ndcg@10": "nDCG@10", "p@5": "P@5", "MAP": "AP", "bpref": "Bpref", "RBP(p=.5)": "RBP(p=0.5, gain=scaled)"}
 
 
 @pytest.fixture(scope="module")

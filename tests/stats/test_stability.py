@@ -18,14 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from gainful import Policy, Qrels, assess_documents
 from gainful.errors import UsageError
 from gainful.stats.anova import t_of_all_pairs
-from gainful.stats.stability import (
-    Leads,
-    Spread,
-    SwapBin,
-    discriminative_power,
-    stability_over_queries,
-    swap_rates,
-)
+from gainful.stats.stability import Leads, Spread, SwapBin, discriminative_power, stability_over_queries, swap_rates
 from gainful.stats.tukey import randomised_tukey
 from gainful.tasks.stability import Thinning
 from gainful_papers.significance import also_in

@@ -100,10 +100,7 @@ class TestAgainstLoops:
         for choices in policies():
             policy = Policy(**{**lists.policy, **choices})
             found = gain_curves(lists.qrels, {"r": lists.run}, measures, policy=policy, average="both", draws=0)
-            for name, share, by in (
-                ("CG", "nCG", lambda rank: 1.0),
-                (f"DCG{inside}", f"nDCG{inside}", divisor),
-            ):
+            for name, share, by in (("CG", "nCG", lambda rank: 1.0), (f"DCG{inside}", f"nDCG{inside}", divisor)):
                 kept = [query for query in lists.qrels if query in lists.run or choices["missing"] == "zero"]
                 expected = naive_mean([naive_vectors(lists, query, by, depth)[0] for query in kept])
                 assert found.curve("r", name).values.tolist() == pytest.approx(expected, rel=1e-12)
@@ -410,10 +407,7 @@ class TestUse:
             (lambda found: found.curve("run2"), "no run is called 'run2'; runs: run0, run1"),
             (lambda found: found.curve("run0", "DCG"), "no curve for DCG; there are CG, nDCG"),
             (lambda found: found.curve("run0", "CG@5"), "no curve for CG@5; there are CG, nDCG"),
-            (
-                lambda found: found.ideal("nDCG"),
-                "nDCG: no ideal curve: the ideal of a normalised measure is 1",
-            ),
+            (lambda found: found.ideal("nDCG"), "nDCG: no ideal curve: the ideal of a normalised measure is 1"),
             (lambda found: found.curve("run0", "nDCG", "means"), "nDCG: average: expected mean of ratios"),
             (lambda found: found.by_query("run0"), "per-query vectors were not kept"),
         ],
@@ -449,12 +443,7 @@ class TestUse:
 
 @together(
     "task",
-    [
-        partial(gain_curves, measures="nDCG@5"),
-        recall_levels,
-        generalised_recall,
-        partial(assess_sensitivity, at=[5]),
-    ],
+    [partial(gain_curves, measures="nDCG@5"), recall_levels, generalised_recall, partial(assess_sensitivity, at=[5])],
 )
 def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> None:
     qrels, runs = collection(3)

@@ -19,23 +19,11 @@ Grades = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, float]]
 
 # q2 has no document of grade 3, q3 none of grade 2 and 3.
-QRELS: Grades = {
-    "q1": {"a": 3, "b": 1, "c": 2, "d": 0},
-    "q2": {"a": 2, "b": 1, "c": 0},
-    "q3": {"a": 1, "b": 0, "c": 0},
-}
+QRELS: Grades = {"q1": {"a": 3, "b": 1, "c": 2, "d": 0}, "q2": {"a": 2, "b": 1, "c": 0}, "q3": {"a": 1, "b": 0, "c": 0}}
 # Ranks of the relevant documents: q1 b a d c, q2 a c b, q3 b a.
-ONE: Lists = {
-    "q1": {"b": 4, "a": 3, "d": 2, "c": 1},
-    "q2": {"a": 3, "c": 2, "b": 1},
-    "q3": {"b": 2, "a": 1},
-}
+ONE: Lists = {"q1": {"b": 4, "a": 3, "d": 2, "c": 1}, "q2": {"a": 3, "c": 2, "b": 1}, "q3": {"b": 2, "a": 1}}
 # q1 a c d b, q2 c b a, q3 a.
-TWO: Lists = {
-    "q1": {"a": 4, "c": 3, "d": 2, "b": 1},
-    "q2": {"c": 3, "b": 2, "a": 1},
-    "q3": {"a": 1},
-}
+TWO: Lists = {"q1": {"a": 4, "c": 3, "d": 2, "b": 1}, "q2": {"c": 3, "b": 2, "a": 1}, "q3": {"a": 1}}
 
 
 def random_case(seed: int) -> tuple[Grades, dict[str, Lists]]:
@@ -255,8 +243,7 @@ class TestLevels:
     def test_many_grades_have_to_be_chosen_from(self) -> None:
         qrels = {"q1": {f"d{i}": i / 10 for i in range(14)}}
         with pytest.raises(
-            UsageError,
-            match=r"<dict> has 13 different grades, 0\.1 to 1\.3, too many for one curve each",
+            UsageError, match=r"<dict> has 13 different grades, 0\.1 to 1\.3, too many for one curve each"
         ):
             recall_levels(qrels, {"one": {"q1": ["d13"]}})
         found = recall_levels(qrels, {"one": {"q1": ["d13"]}}, levels=[1.2], by="rel")

@@ -87,21 +87,30 @@ def _chance(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: 
 
 
 def _loss(graded: GradedRun, measure: Measure, evaluation: ScoredRun, wanted: Beside) -> Parts:
-    import numpy as np
-
-    from gainful.evaluation.results import settled
     from gainful.measures.loss import best_scores, is_split
 
     if not is_split(measure) or graded.policy.ties == "expected":
         return {}
-    score, best = evaluation.settled_scores(measure), best_scores(graded, measure, wanted.loss_ranks)
-    ideal = settled(best.pop("not retrieved"), np.array(True), measure, graded.policy.missing, graded.policy.undefined)
+    best = best_scores(graded, measure, wanted.loss_ranks)
+    return loss_of(evaluation, measure, best, best.pop("not retrieved"))
+
+
+def loss_of(evaluation: ScoredRun, measure: Measure, best: Parts, ideal: Floats) -> Parts:
+    """Return the parts of the loss from the raw scores of the best orders and of the ideal lists."""
+    import numpy as np
+
+    from gainful.evaluation.results import settled
+
+    score, policy = evaluation.settled_scores(measure), evaluation.policy
+    ideal = settled(ideal, np.array(True), measure, policy.missing, policy.undefined)
     steps = [score, *(evaluation.settled(measure, raw) for raw in best.values())]
     # Sums in another order may differ in their last bits.
     steps += [np.where(ideal > 1.0 - 1e-12, 1.0, ideal), np.ones(score.size)]
-    parts = np.where(np.isnan(score), np.nan, np.diff(np.fmax.accumulate(steps), axis=0))
-    found = dict(zip([*best, "not retrieved", "out of reach"], parts, strict=True))
-    return found if np.any(parts[-1] > 0) else {name: found[name] for name in [*best, "not retrieved"]}
+    reached = np.fmax.accumulate(steps)
+    if np.any(reached > 1.0 + 1e-9):  # grades in a log that the judgments lack
+        return {}
+    found = dict(zip([*best, "not retrieved", "out of reach"], np.diff(reached, axis=0) + 0.0 * score, strict=True))
+    return {name: part for name, part in found.items() if name[:5] not in ("after", "out o") or np.any(part > 0)}
 
 
 def _bounds_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> str | None:
@@ -122,7 +131,7 @@ def _loss_note(measure: Measure, of_runs: Mapping[str, Mapping[str, float]]) -> 
     if not is_split(measure):
         return "no exact split"
     if not any(of_runs.values()):
-        return "no exact split of means over orders (ties=expected)"
+        return "no exact split of means over orders (ties=expected), or of scores above 1"
     names = [*next(iter(of_runs.values()))]
     count = 2 if names[0] == "order" and names[1][0].isdigit() else 1
     top = names[count - 1].rpartition("-")[2].replace("order", str(measure.rank_cutoff))

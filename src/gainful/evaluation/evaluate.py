@@ -44,8 +44,18 @@ MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]  #: A measure,
 _T = TypeVar("_T")
 
 
-class _Options(TypedDict, total=False):
+class BesideOptions(TypedDict, total=False):
+    """Options of evaluations of runs and of sessions."""
+
     policy: PolicyLike
+    bounds: bool
+    chance: bool
+    loss: bool
+    loss_ranks: Sequence[int]
+    threads: int | None
+
+
+class _Options(BesideOptions, total=False):
     id: str | Callable[[Any], str] | None
     as_given: bool
     exclude: ExclusionLike | None
@@ -54,11 +64,6 @@ class _Options(TypedDict, total=False):
     intents: ItemsLike | None
     queries: QueriesLike | None
     columns: Mapping[str, object] | None
-    bounds: bool
-    chance: bool
-    loss: bool
-    loss_ranks: Sequence[int]
-    threads: int | None
 
 
 @overload

@@ -117,12 +117,11 @@ def has_exact_bounds(measure: Measure) -> bool:
     return measure.name in _AT_ENDS | {"AP", "GMAP"} or linear_form(measure) is not None
 
 
-def session_bounds(block: SessionBlock, measure: SessionMeasure) -> Floats:
-    """Return the lowest and the highest raw score of every session by sDCG, which rises with every gain."""
+def session_bound(block: SessionBlock, measure: SessionMeasure, end: int) -> Floats:
+    """Return the lowest (0) or highest (1) raw score of every session by sDCG, which rises with every gain."""
     if condenses(measure, block.judged.policy):
         raise UsageError(_CONDENSED.format(measure))
-    grades = end_grades(measure, block.judged)
-    return np.concatenate([raw_session_scores(block.filled(grade), [measure]) for grade in grades])
+    return np.asarray(raw_session_scores(block.filled(end_grades(measure, block.judged)[end]), [measure])[0])
 
 
 def score_bounds(

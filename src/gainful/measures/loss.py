@@ -16,6 +16,8 @@ from gainful.data.lists import ordinal_in_row
 from gainful.kernel.arrays import Floats
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses, gains_of, raw_scores, seen_lists
+from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_gain import NSDCG
 
 #: Measures that only reward better documents at higher ranks, and are at most 1.
 _SPLIT = {*"nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P RelP SetR Rprec RprecMult RR Success Complete".split()}  # noqa: SIM905 - shorter
@@ -23,6 +25,8 @@ _SPLIT = {*"nCG nDCG NDCNG nERR ERR RBP AP GAP muAP R P RelP SetR Rprec RprecMul
 
 def is_split(measure: Measure) -> bool:
     """Whether the loss of a measure can be split."""
+    if isinstance(measure, NSDCG):  # repeats or negative gains make the best order of a list depend on other lists
+        return (measure.repeats, measure.variant) == ("every", "jarvelin2008")
     return measure.name in _SPLIT and not getattr(measure, "favours_rank_2", False)
 
 
@@ -40,15 +44,26 @@ def reranked(graded: GradedRun, measure: Measure, last: float) -> GradedRun:
     return with_hits(graded, row, rank, graded.hit_grade[hits], graded.hit_item[hits], score=graded.score[:0])
 
 
-def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
-    """Return the raw scores of the best orders of the lists down to the cutoff, to each later one of ``ranks``, to the
-    end, and of all judged documents; by the name of what the order before had lost."""
-    graded = seen_lists(graded, measure)
-    cutoff, longest, judged = measure.rank_cutoff, int(graded.retrieved.max(initial=0)), graded.judged
+def ends_of(measure: Measure, ranks: Sequence[int], longest: int) -> dict[str, int]:
+    """Return the last rank of each part by its name: the cutoff, each later one of ``ranks``, and the end."""
+    cutoff = measure.rank_cutoff
     ends = sorted({cutoff or min(ranks, default=longest or 1), *(rank for rank in ranks if rank > (cutoff or 0))})
     names = [str(end) if end == start + 1 else f"{start + 1}-{end}" for start, end in pairwise([0, *ends])]
     names[:1] = ["order"] if cutoff else names[:1]
-    parts = dict(zip(names, ends, strict=True)) | ({f"after {ends[-1]}": longest} if longest > ends[-1] else {})
+    return dict(zip(names, ends, strict=True)) | ({f"after {ends[-1]}": longest} if longest > ends[-1] else {})
+
+
+def best_of_sessions(block: SessionBlock, measure: NSDCG, last: int) -> Floats:
+    """Return the raw scores of the best orders of the first ``last`` documents of each list of a session."""
+    block = block.seen_by(measure)
+    return measure.compute_sessions(block._reranked(measure._gains(block), last))
+
+
+def best_scores(graded: GradedRun, measure: Measure, ranks: Sequence[int]) -> dict[str, Floats]:
+    """Return the raw scores of the best orders of the lists down to the end of each part, and of all judged documents;
+    by the name of what the order before had lost."""
+    graded, judged = seen_lists(graded, measure), graded.judged
+    parts = ends_of(measure, ranks, int(graded.retrieved.max(initial=0)))
 
     def ideal() -> Floats:
         offsets, best = judged.best_first

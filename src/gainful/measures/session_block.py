@@ -62,7 +62,7 @@ class SessionBlock(HasCache):
         self.list_offsets: Ints = offsets - offsets[0]
         self.shown: Ints = np.diff(offsets)
         self._rows = slice(int(offsets[0]), int(offsets[-1]))
-        self._whole: SessionBlock | None = None  # the original of a condensed block
+        self._places = self.list_offsets  # number ``place``, also in a condensed block
         self._cache = {}
 
     @cached_property
@@ -122,8 +122,11 @@ class SessionBlock(HasCache):
         block = copy.copy(self)
         block.shown = np.bincount(documents.turn, minlength=self.session.size)
         block.list_offsets = offsets_of(block.shown)
-        block.documents = documents._replace(rank=ordinal_in_row(documents.turn))
-        block._whole, block._cache = self, {}
+        return block._with(documents._replace(rank=ordinal_in_row(documents.turn)))
+
+    def _with(self, documents: SessionDocuments) -> SessionBlock:
+        block = copy.copy(self)
+        block.documents, block._cache = documents, {}
         return block
 
     def filled(self, grade: float) -> SessionBlock:
@@ -131,11 +134,20 @@ class SessionBlock(HasCache):
         known, place = self.documents, np.arange(int(self.list_offsets[-1]))
         turn = np.repeat(np.arange(self.session.size), self.shown)
         grades, items = np.full(place.size, grade), np.full(place.size, -1)
-        grades[known.place], items[known.place] = known.grade, known.item
-        block = copy.copy(self)
-        block.documents = SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, items, grades)
-        block._cache = {}
-        return block
+        shown = self.list_offsets[known.turn] + known.rank - 1
+        grades[shown], items[shown] = known.grade, known.item
+        return self._with(SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, items, grades))
+
+    def _reranked(self, gains: Floats, last: int) -> SessionBlock:
+        """The same sessions with the best of the first ``last`` documents of each list first, if they have a gain."""
+        place, turn, rank, item, grade = self.documents
+        order = np.flatnonzero(gains)
+        ranks = rank[order]
+        is_first = ranks <= last
+        first = order[is_first]
+        order[is_first] = first[np.lexsort((-gains[first], turn[first]))]
+        ranks[is_first] = ordinal_in_row(turn[first])
+        return self._with(SessionDocuments(place[order], turn[order], ranks, item[order], grade[order]))
 
     def parts(self, cells: Ints) -> Iterator[tuple[slice, SessionBlock]]:
         """Yield the block in parts of limited size; ``cells`` is the size of each session."""
@@ -144,17 +156,14 @@ class SessionBlock(HasCache):
             yield chosen, self if is_whole else self._part(chosen.start, chosen.stop)
 
     def _part(self, first: int, end: int) -> SessionBlock:
-        if self._whole is not None:
-            return self._whole._part(first, end).condensed
         block = SessionBlock(self.judged, self.sessions, self._first + first, self._first + end, self.threads)
         turns = self.turn_offsets[[first, end]]
         chosen = slice(*np.searchsorted(self.documents.turn, turns).tolist())
         place, turn, rank, item, grade = self.documents
-        first_place = self.list_offsets[turns[0]]
-        block.documents = SessionDocuments(
-            place[chosen] - first_place, turn[chosen] - turns[0], rank[chosen], item[chosen], grade[chosen]
-        )
-        return block
+        block.shown = self.shown[slice(*turns.tolist())]
+        block.list_offsets = block._places if self.list_offsets is self._places else offsets_of(block.shown)
+        place, turn = place[chosen] - self._places[turns[0]], turn[chosen] - turns[0]
+        return block._with(SessionDocuments(place, turn, rank[chosen], item[chosen], grade[chosen]))
 
     def is_repeat(self, cutoff: int | None, scan: str) -> Bools:
         """Return whether each document was seen earlier in its session, within the depth of each turn."""
@@ -165,7 +174,7 @@ class SessionBlock(HasCache):
         turn = np.repeat(np.arange(self.session.size), self.shown)
         ordinal = np.arange(turn.size)
         seen = ordinal - self.list_offsets[turn] < depth[turn]
-        place = ordinal[seen] if self._whole is None else self.documents.place[seen]
+        place = ordinal[seen] if self.list_offsets is self._places else self.documents.place[seen]
         counts = np.bincount(self.session[turn[seen]], minlength=self.size)
         spans = sessions.spans(place + self._rows.start)
         is_repeat = np.zeros(self._rows.stop - self._rows.start, bool)

@@ -163,6 +163,19 @@ class SessionGain(
             cells += np.maximum(longest, 1) * np.maximum(int(self.ideal_queries) - block.queries, 0)
         return cells.astype(np.int64)
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether sessions score the sum of all gains, each times a weight of its rank and query."""
+        return (self.repeats, self.variant) == ("every", "jarvelin2008") and self.summary in ("final", "last")
+
+    def expected(self, block: SessionBlock) -> Floats:
+        """Return the mean scores over all orders of each list: linear ones see its mean gain at every rank."""
+        block = block.seen_by(self)
+        every = block.filled(np.nan)
+        gains = sum_by(block.documents.turn, self._gains(block), block.session.size) / np.maximum(block.shown, 1)
+        every._cache["gains", self.gain, self.rel, self.level] = gains[every.documents.turn]
+        return self._computed(every)
+
     def _computed(self, block: SessionBlock) -> Floats:
         if self.summary in ("best", "last") or self.normalise == "query":
             return self._by_query(block)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError, option
+from gainful.evaluation.beside import Beside
 from gainful.frozen import KW_ONLY, dataclass
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import read_number, read_ranks
@@ -279,7 +280,7 @@ class SessionCurveOptions(_OfSessions):
 
 
 @dataclass(frozen=True)
-class SessionStudyOptions(_OfSessions):
+class SessionStudyOptions(_OfSessions, Beside):
     """Options of :func:`gainful.tasks.sessions.study_sessions`."""
 
     measures: MeasuresLike = DEFAULT_SESSION_MEASURES
@@ -295,10 +296,10 @@ class SessionStudyOptions(_OfSessions):
     )
     ratings: Mapping[str, float] | None = None
     topics: TopicsLike | None = None
-    bounds: bool = setting(False, "Add the lowest and highest sDCG possible if unjudged documents had any grades.")
     by_system: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.ratings is not None and self.rating is None:
             raise UsageError("ratings: the option rating, their name, is missing")
         if self.curves is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from gainful.data.collection import no_such_run
 from gainful.data.judged import Judged
 from gainful.data.sessions import Sessions
+from gainful.evaluation.beside import Beside
 from gainful.evaluation.evaluations import Evaluation
 from gainful.evaluation.notices import notices
 from gainful.evaluation.scores import Scores, SessionScores, scores_of_sessions
@@ -145,8 +146,8 @@ def gathered_sessions(asked: SessionReportOptions) -> SessionReportData:
 
     watches = [curves.watch, keep]
     bounds = judged.levels[0] <= 0 and not any(condenses(measure, judged.policy) for measure in measures)
-    how: dict[str, Any] = {"judged_by": asked.judged_by, "by_system": True, "bounds": bounds, "threads": threads}
-    evaluations, _ = score_systems(judged, sessions, measures, watches, **how)
+    how: dict[str, Any] = {"judged_by": asked.judged_by, "by_system": True, "beside": Beside(bounds=bounds)}
+    evaluations, _ = score_systems(judged, sessions, measures, watches, threads=threads, **how)
     if baseline is not None and baseline not in evaluations:
         raise no_such_run(baseline, evaluations, "baseline")
     ordering = [each for each in measures if orders(each)]

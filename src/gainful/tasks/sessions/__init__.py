@@ -148,8 +148,8 @@ def study_sessions(asked: SessionStudyOptions) -> SessionStudy:
 
     watchers = [watch, *([] if curves is None else [curves.watch])]
     choice = SessionChoice(asked.session, asked.topic, None if kind == "subset" else asked.at_least)
-    how = values_of(asked, "judged_by | by_system | bounds | threads")
-    found, left_out = score_systems(judged, parts, wanted, watchers, choice=choice, **how)
+    how = values_of(asked, "judged_by | by_system | threads")
+    found, left_out = score_systems(judged, parts, wanted, watchers, choice=choice, beside=asked, **how)
     correlations = None
     if rating is not None:
         given = {name: seen[name].ratings if asked.ratings is None else asked.ratings for name in found}

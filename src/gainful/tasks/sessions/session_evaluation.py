@@ -6,10 +6,11 @@ Also selects sessions, and finds judged queries and whole sessions that were not
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, compress, islice, pairwise
 from operator import eq
 from os import PathLike
-from typing import TypeAlias, overload
+from typing import TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from gainful.data.run import Run
 from gainful.data.session_table import PART_SIZE, turn_ids
 from gainful.data.sessions import JUDGED_BY, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, option, warns
-from gainful.evaluation.beside import with_ends
-from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.beside import KINDS, Beside, loss_of, with_ends
+from gainful.evaluation.evaluate import BesideOptions, MeasuresLike
 from gainful.evaluation.evaluations import Evaluation, Evaluations
 from gainful.evaluation.results import QUERIES, factors_together
 from gainful.frozen import dataclass, field, replace
@@ -32,34 +33,35 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, current_progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
-from gainful.measures.holes import has_exact_bounds, session_bounds
+from gainful.measures.holes import has_exact_bounds, session_bound
+from gainful.measures.loss import best_of_sessions, ends_of, is_split
 from gainful.measures.session_block import (
+    WHOLE,
     SessionBlock,
     SessionMeasure,
     check_session_measures,
     raw_session_scores,
     session_blocks,
 )
+from gainful.measures.session_gain import NSDCG, SessionGain
 from gainful.notation import bytes_of_id, choose, nearest, printable, read_whole, some_of, text_of_id
-from gainful.policy import Policy
+from gainful.policy import Policy, PolicyLike
 
 #: One system's sessions: all of them, a file, or an iterable of parts, which are processed one at a time.
 SessionsLike: TypeAlias = Sessions | Iterable[Sessions] | Source
+SystemsLike: TypeAlias = Mapping[str, SessionsLike]
 
 #: Receives a system's judged sessions: a part, the slice of it in the block, and the block.
 SystemWatch: TypeAlias = Callable[[Sessions, slice, SessionBlock], None]
 
 
+class _Options(BesideOptions, total=False):
+    judged_by: str | None
+
+
 @overload
 def evaluate_sessions(
-    qrels: QrelsLike,
-    sessions: Mapping[str, SessionsLike],
-    measures: MeasuresLike = ...,
-    *,
-    judged_by: str | None = ...,
-    policy: Policy | str | None = ...,
-    bounds: bool = ...,
-    threads: int | None = ...,
+    qrels: QrelsLike, sessions: SystemsLike, measures: MeasuresLike = ..., **options: Unpack[_Options]
 ) -> Evaluations: ...
 @overload
 def evaluate_sessions(
@@ -67,30 +69,30 @@ def evaluate_sessions(
     sessions: SessionsLike,
     measures: MeasuresLike = ...,
     *,
-    judged_by: str | None = ...,
-    policy: Policy | str | None = ...,
     name: str | None = ...,
-    bounds: bool = ...,
-    threads: int | None = ...,
+    **options: Unpack[_Options],
 ) -> Evaluation: ...
 @warns
 def evaluate_sessions(
     qrels: QrelsLike,
-    sessions: SessionsLike | Mapping[str, SessionsLike],
+    sessions: SessionsLike | SystemsLike,
     measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
     *,
     judged_by: str | None = None,
-    policy: Policy | str | None = None,
+    policy: PolicyLike = None,
     name: str | None = None,
     bounds: bool = False,
+    chance: bool = False,
+    loss: bool = False,
+    loss_ranks: Sequence[int] = (100, 1000),
     threads: int | None = None,
 ) -> Evaluation | Evaluations:
     """Score sessions of one system, or of several in a dict by name, against judgments by topic, session, query or
     query text.
 
     By default, ``judged_by`` is the first of these under which the most sessions are judged. Sessions may come in
-    parts, which need not be in memory together, or as a path that :meth:`gainful.Sessions.read` can read. ``bounds``
-    adds the lowest and the highest sDCG that are possible if unjudged documents had any grades.
+    parts, which need not be in memory together, or as a path that :meth:`gainful.Sessions.read` can read. ``bounds``,
+    ``chance`` and ``loss`` (split at ``loss_ranks``) are as in :func:`gainful.evaluate`, for sDCG and nsDCG.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
@@ -102,7 +104,8 @@ def evaluate_sessions(
     if systems is sessions and name is not None:
         raise UsageError("name: cannot be used with a dict of systems, which has names")
     judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
-    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, bounds=bounds, threads=threads)
+    beside = Beside(bounds=bounds, chance=chance, loss=loss, loss_ranks=loss_ranks)
+    found, _ = score_systems(judged, systems, wanted, judged_by=judged_by, beside=beside, threads=threads)
     return Evaluations(found) if systems is sessions else found[name or ""]
 
 
@@ -142,7 +145,7 @@ def score_systems(
     judged_by: str | None = None,
     choice: SessionChoice | None = None,
     by_system: bool = False,
-    bounds: bool = False,
+    beside: Beside | None = None,
     threads: int | None = None,
 ) -> tuple[dict[str, Evaluation], list[str]]:
     """Return every system's evaluation, and the systems without a selected session.
@@ -160,8 +163,10 @@ def score_systems(
         judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
         parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
-    bounded = tuple(measure for measure in measures if has_exact_bounds(measure)) if bounds else None
-    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, choice, cores, current_progress(), bounded)
+    besides = beside or Beside()
+    further = [(measure, *each) for measure in measures for each in _further_values(measure, besides)]
+    settings = choice, cores, current_progress(), besides, further
+    how = _Scoring(judged, tuple(measures), judged_by, is_automatic, *settings)
     systems: dict[str, _System] = {}
     for name, each in parts.items():
         for system, part in _by_system(name, each, by_system):
@@ -232,12 +237,33 @@ class _Scoring:
     choice: SessionChoice
     threads: int
     progress: Progress
-    bounded: tuple[SessionMeasure, ...] | None  # their lowest and highest scores follow the scores of all measures
+    beside: Beside
+    #: Measure, kind, name and computation of the values that follow the scores of all measures.
+    further: list[tuple[SessionMeasure, str, str, Callable[[SessionBlock], Floats]]]
     found: dict[str, set[bytes]] = field(default_factory=dict)  # session IDs by source
 
-    @property
-    def rows(self) -> int:
-        return len(self.measures) + 2 * len(self.bounded or ())
+
+def _further_values(
+    measure: SessionMeasure, wanted: Beside
+) -> Iterator[tuple[str, str, Callable[[SessionBlock], Floats]]]:
+    if wanted.bounds and has_exact_bounds(measure):
+        for end, name in enumerate(("lowest", "highest")):
+            yield "bounds", name, partial(session_bound, measure=measure, end=end)
+    if wanted.chance and isinstance(measure, SessionGain) and measure.is_linear:
+        yield "chance", "chance", measure.expected
+    if wanted.loss and isinstance(measure, NSDCG) and is_split(measure):
+        for name, last in ends_of(measure, wanted.loss_ranks, WHOLE).items():
+            yield "loss", name, partial(best_of_sessions, measure=measure, last=last)
+
+
+def _settled(scored: Evaluation, kind: str, measure: Measure, raw: Mapping[str, Floats]) -> Mapping[str, Floats]:
+    if kind == "bounds":
+        return with_ends(scored, measure, *raw.values())
+    if kind == "chance":
+        return {"chance": scored.settled(measure, raw["chance"])}
+    # An ideal session scores 1, unless it has no gain.
+    score = scored.raw[scored.measures.index(measure)]
+    return loss_of(scored, measure, raw, np.where(np.isnan(score) & scored.answered, np.nan, 1.0))
 
 
 class _System:
@@ -292,7 +318,8 @@ class _System:
         ranked = rank_sessions(judged, sessions, self._how.judged_by, self._how.threads)
         check_session_measures(judged, ranked, measures)
         progress.total += len(sessions.lists)
-        raw, met = np.full((self._how.rows, len(sessions)), np.nan), np.zeros(len(sessions), bool)
+        further = [compute for *_, compute in self._how.further]
+        raw, met = np.zeros((len(measures) + len(further), len(sessions))), np.zeros(len(sessions), bool)
         shown = unjudged = 0
         extra_turns: list[bytes] = []
         # Threads are used in the core only: the rest holds the interpreter's lock most of the time.
@@ -300,8 +327,7 @@ class _System:
             met[chosen] = block.is_judged
             near = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
             shown, unjudged = shown + near, unjudged + near - int(np.count_nonzero(block.documents.rank <= 10))
-            bounds = (session_bounds(block, measure) for measure in self._how.bounded or ())
-            raw[:, chosen] = np.concatenate([raw_session_scores(block, measures), *bounds])
+            raw[:, chosen] = [*raw_session_scores(block, measures), *(compute(block) for compute in further)]
             if is_there:  # added turns without judgments are not reported
                 extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
                 first = int(sessions.turn_offsets[chosen.start])
@@ -352,7 +378,8 @@ class _System:
             without_turns = Sessions(self._name, missing, np.zeros(len(missing) + 1, np.int64), lists)
             self._score(self._completed(without_turns, separator)[0], is_there=False)
         elif missing:  # with unknown lengths
-            parts.append((False, missing, np.full((how.rows, len(missing)), np.nan), {}))
+            rows = len(how.measures) + len(how.further)
+            parts.append((False, missing, np.full((rows, len(missing)), np.nan), {}))
         are_there, of_parts, raw, factors = zip(*parts, strict=True)
         found, sizes = list(chain(*of_parts)), list(map(len, of_parts))
         ids = sorted(found)
@@ -384,13 +411,11 @@ class _System:
             factors=factors_together(list(zip(sizes, factors, strict=True)), order),
             session_gap=gap,
         )
-        if how.bounded is None:
-            return scored
-        ends = {
-            str(measure): with_ends(scored, measure, *values[count + 2 * i : count + 2 * i + 2])
-            for i, measure in enumerate(how.bounded)
-        }
-        return replace(scored, besides={"bounds": ends})
+        raws: dict[str, dict[Measure, dict[str, Floats]]] = {kind: {} for kind in KINDS if getattr(how.beside, kind)}
+        for (measure, kind, name, _), row in zip(how.further, values[count:], strict=True):
+            raws[kind].setdefault(measure, {})[name] = row
+        besides = {kind: {str(m): _settled(scored, kind, m, raw) for m, raw in of.items()} for kind, of in raws.items()}
+        return replace(scored, besides=besides)
 
     def _completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
         """Return the sessions with an empty page for every turn up to the last judged one, and these turns."""
