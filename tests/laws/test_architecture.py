@@ -79,7 +79,7 @@ MOST_LINES = {
     "pages": 840,
     "render": 2_558,
     "stats": 6_448,
-    "tasks": 17_046,
+    "tasks": 17_042,
     "top": 2_081,
     "gainful_papers": 6_581,
     "tests": 56_588,
