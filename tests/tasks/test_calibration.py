@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import t, ttest_1samp
 
-from gainful import Qrels, calibrate_judgments, evaluate
+from gainful import Qrels, calibrate_judgments, compare, evaluate
 from gainful.errors import InputError, UsageError
 from gainful.stats.prediction_powered import powered_mean
 from tests.together import together
@@ -107,6 +107,22 @@ def test_repeated_judgments() -> None:
     scores = np.stack([found_by(judge, runs["a"], sorted(model)) for judge in (model, again)])
     assert found.measures[0].means["a"] == powered_mean(found_by(human, runs["a"], sorted(model)), scores)
     assert "noise" in str(found) and "noise" not in str(calibrate_judgments(human, model, runs))
+
+
+def test_differences_that_the_noise_of_a_judge_can_make() -> None:
+    _, model, runs = random_case()
+    again = {query: {d: g if d != "d3" else 1 for d, g in grades.items()} for query, grades in model.items()}
+    pair = {name: runs[name] for name in ("a", "b")}
+    found = compare(model, pair, "P@3", judged_again=[again])
+    by_run = [[found_by(judge, runs[run], sorted(model), "P@3") for run in "ba"] for judge in (model, again)]
+    apart = [b - a for b, a in by_run]
+    noise = t.ppf(0.975, len(model)) * np.sqrt(sum((x - y) ** 2 / 2 for x, y in zip(*apart, strict=True))) / len(model)
+    [row] = found.judge_noise[0].rows
+    assert row == ("P@3", 2, len(model), pytest.approx(noise), *map(pytest.approx, sorted(x.mean() for x in apart)))
+    sentence = f"Differences in P@3 below {noise:.3f} may be due to the noise of the judge (95%, 2 judgings)."
+    assert found.judge_noise[0].notes == (sentence,) and sentence[:30] in str(found)
+    with pytest.raises(UsageError, match="judged_again=: no query has judgments in all sets"):
+        compare(model, pair, "P@3", judged_again=[{"q00": {"d1": 1}}, {"q01": {"d1": 1}}])
 
 
 def test_runs_that_the_model_cannot_order_share_a_rank() -> None:

@@ -46,6 +46,17 @@ def _variance(values: Floats) -> float:
     return float(np.var(values, ddof=1)) if np.ptp(values) > 1e-12 * np.abs(values).max() else 0.0
 
 
+def judging_noise(judgings: Floats, alpha: float = 0.05, weights: Floats | None = None) -> float:
+    """Return how far the mean by one judging may be from that of many, from the spread between judgings x queries.
+
+    >>> round(judging_noise(np.array([[0.2, 0.6], [0.4, 0.6]])), 4)  # variance (0.02 + 0) / 4, t with 2 degrees
+    0.3042
+    """
+    shares = np.full(judgings.shape[1], 1 / judgings.shape[1]) if weights is None else weights / weights.sum()
+    variance = float((np.var(judgings, axis=0, ddof=1) * shares**2).sum())
+    return t_quantile(1 - alpha / 2, (len(judgings) - 1) * judgings.shape[1]) * math.sqrt(variance)
+
+
 def powered_mean(trusted: Floats, judgings: Floats, alpha: float = 0.05) -> PoweredMean:
     """Return the mean of trusted scores for queries like these; NaN where there is none.
 
@@ -82,8 +93,5 @@ def powered_mean(trusted: Floats, judgings: Floats, alpha: float = 0.05) -> Powe
     m = unexplained / (quarter - explained / every) if quarter > explained / every else math.inf
     if m > every:  # also new queries
         m = (unexplained + explained) / quarter if quarter > 0 else n
-    noise = None
-    if len(rows) > 1:
-        one_judging = float(np.var(rows, axis=0, ddof=1).mean()) / every
-        noise = t_quantile(1 - alpha / 2, (len(rows) - 1) * every) * math.sqrt(one_judging)
+    noise = judging_noise(rows, alpha) if len(rows) > 1 else None
     return PoweredMean(value, value - reach, value + reach, float(f.mean()), weight, math.ceil(m - 1e-9) - n, noise)

@@ -221,6 +221,12 @@ class PairOptions(_QueryGroups, _AllPairs, _Drawn, _Margin, _Test, _Baseline):
     most: int | None = setting(None, "Two systems: queries listed for each.", kind="whole", least=1, shown="5")
     bounds: bool = setting(False, "Two systems: add whether unjudged documents could reverse the order.")
     loss: bool = setting(False, "Two systems: split the difference into finding and ordering relevant documents.")
+    judged_again: Sequence[QrelsLike] = setting(
+        (),
+        "Two systems: same judge, judged again (repeatable); how much its noise decides.",
+        kind="file",
+        repeatable=True,
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.queries import Queries
 from gainful.errors import UsageError, option, warns
 from gainful.evaluation.beside import KINDS, Beside
@@ -24,6 +26,7 @@ from gainful.render import Page
 from gainful.stats.anova import system_by_query
 from gainful.stats.paired import FEW_QUERIES, PairResult, compare_pair
 from gainful.stats.paired_tests import PairPlan
+from gainful.stats.prediction_powered import judging_noise
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare import PairedComparison, Standing, check_known, compare_words as words, paired_matrices
 from gainful.tasks.score_questions import CHARTS_OF_PAIRS, PairOptions, ShowOptions
@@ -48,7 +51,9 @@ class PairComparison(PairedComparison):
     pairs: Mapping[str, PairResult]
     segments: Segments | None = None
     bounds: Mapping[str, PairBounds] = field(default_factory=dict)
-    loss: tuple[Table, ...] = ()  # the parts of 1 - score by the primary measure, with a sentence as note
+    #: The parts of 1 - score by the primary measure, and the noise of its judge, each with a sentence as note.
+    loss: tuple[Table, ...] = ()
+    judge_noise: tuple[Table, ...] = ()
 
     def whole_page(self, show: ShowOptions) -> Page:
         results, places = list(self.pairs.values()), show.places
@@ -74,7 +79,10 @@ class PairComparison(PairedComparison):
             Column("verdict", get=verdict),
         )
         below = tuple(dict.fromkeys(line for result in results for line in notes_of_test(result)))
-        more = [*(each.sentence for each in self.bounds.values()), *(each.notes[0] for each in self.loss)]
+        more = [
+            *(each.sentence for each in self.bounds.values()),
+            *(each.notes[0] for each in self.loss + self.judge_noise),
+        ]
         parts: list[Table | Chart | Detail | str] = [
             "\n".join([*map(pair_conclusion, results), *more]),
             Table.of(columns, results, title=f"Result ({a} - {b})", notes=below, for_people=True),
@@ -110,7 +118,7 @@ class PairComparison(PairedComparison):
             parts.append(Table.of(columns, list(self.bounds.values()), title="bounds"))
             found = [(name, *each) for name, of in self.bounds.items() for each in of.reversing]
             parts.append(Table(head("measure | query | document | grade .", for_machines=True), found, "reversing"))
-        parts += [replace(each, notes=()) for each in self.loss]
+        parts += [replace(each, notes=()) for each in self.loss + self.judge_noise]
         rows: list[tuple[Cell, ...]] = []
         for measure, result in self.pairs.items():
             matrix = self.matrices[measure]
@@ -182,8 +190,33 @@ def compare_two(asked: PairOptions) -> PairComparison:
         from gainful.tasks.compare.pair_bounds import pair_bounds  # loaded late: rarely needed
 
         bounds = {name: pair_bounds(scores, matrix, (a, b)) for name, matrix in matrices.items()}
-    loss = [pair_loss(scores, matrices[scores.measures[0]], (a, b), plan)] if asked.loss else []
-    return PairComparison(scores, found, segments, bounds, tuple(loss))
+    first = matrices[scores.measures[0]]
+    loss = (pair_loss(scores, first, (a, b), plan),) if asked.loss else ()
+    noise = (judge_noise(scores, first, (a, b), asked.judged_again, plan.alpha),) if asked.judged_again else ()
+    return PairComparison(scores, found, segments, bounds, loss, noise)
+
+
+def judge_noise(
+    scores: Scores, matrix: ScoreMatrix, names: tuple[str, str], again: Sequence[QrelsLike], alpha: float
+) -> Table:
+    """Estimate the difference of two systems' means below which the judge's noise decides, from further judgings."""
+    judged, runs = scores.judged_and_runs(option("judged_again"))
+    sets, chosen, rows = [judged.qrels, *map(Qrels.of, again)], {name: runs[name] for name in names}, []
+    for qrels in sets:
+        same = Judged(replace(qrels, scale=max(each.scale for each in sets)), judged.policy)
+        values = [each.by_query(matrix.measure) for each in evaluate_runs(same, chosen, matrix.measure).values()]
+        rows.append([[of_queries.get(query) for query in matrix.queries] for of_queries in values])
+    first, other = np.array(rows, np.float64).swapaxes(0, 1)
+    differences, has_all = first - other, ~np.isnan(first - other).any(axis=0)
+    if not has_all.any():
+        raise UsageError(f"{option('judged_again')}: no query has judgments in all sets")
+    weights = None if matrix.weights is None else matrix.weights[has_all]
+    noise, means = judging_noise(differences[:, has_all], alpha, weights), differences[:, has_all].mean(axis=1).tolist()
+    count, below = len(sets), f"Differences in {matrix.measure} below {noise:.{words.places_for(noise)}f}"
+    sentence = f"{below} may be due to the noise of the judge ({percent_text(1 - alpha)}, {count} judgings)."
+    columns = head("measure | judgings # | queries # | noise . | lowest . | highest .", for_machines=True)
+    row = (matrix.measure, count, int(has_all.sum()), noise, min(means), max(means))
+    return Table(columns, [row], "judge noise", (sentence,))
 
 
 def pair_loss(scores: Scores, matrix: ScoreMatrix, names: tuple[str, str], plan: PairPlan) -> Table:
