@@ -171,9 +171,9 @@ def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: boo
 def json_lines(text: Text, kept: Callable[[bytes], int] | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield lines that are neither blank nor comments, with their places; see :meth:`gainful.io.sources.Text.lines`."""
     for number, line in enumerate(text.lines(kept), 1):
-        stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
-        if stripped and not stripped.startswith(b"#"):
-            yield f"{text.name}:{number}", stripped
+        line = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()  # noqa: PLW2901 (not held twice)
+        if line and not line.startswith(b"#"):
+            yield f"{text.name}:{number}", line
 
 
 def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows:
@@ -211,11 +211,9 @@ def _of_nuggets(placed: list[_Placed], name: str, reading: Reading) -> Rows:
             text = read_id(about.get("text"), f"{where}: text")
             other, first = of_query.setdefault(text, (weight, where))
             if other != weight:
-                which, before = (
-                    f"'{printable(text)}' of query '{printable(str(query))}'",
-                    "vital" if other == 1 else "okay",
-                )
-                raise InputError(f"{where}: nugget {which} is {about['importance']}, but {before} in {first}")
+                which = f"'{printable(text)}' of query '{printable(str(query))}'"
+                before = f"{'vital' if other == 1 else 'okay'} in {first}"
+                raise InputError(f"{where}: nugget {which} is {about['importance']}, but {before}")
             rows.append(({"query": query, "document": document, "subtopic": about["text"], "grade": grade}, where))
     if not rows:
         raise InputError(f"{name}: no nuggets")
