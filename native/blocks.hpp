@@ -20,8 +20,8 @@ namespace gainful {
 class BlockJoin {
   public:
     static constexpr size_t kBlock = size_t{1} << 23, kMost = size_t{1} << 31;
-    /// Bytes per query without judgments, here and as a Python object.
-    static constexpr size_t kExtraQuery = 200;
+    /// Bytes per query without judgments, here and as a Python object, in addition to copies of its ID.
+    static constexpr size_t kExtraQuery = 200, kCopies = 3;
 
     /// `most` limits the bytes held for a single list; `block` is the minimum number of bytes joined at a time.
     BlockJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress,
@@ -105,7 +105,7 @@ class BlockJoin {
         if (used_) std::memmove(text_.get(), text_.get() + done, used_);
         // A single list that fills all the room needs more of it.
         wanted_ = std::max(block_, 2 * used_);
-        return std::max(used_ + wanted_, kExtraQuery * extra_.size()) <= std::max(most_, 2 * block_);
+        return std::max(used_ + wanted_, extra_bytes_) <= std::max(most_, 2 * block_);
     }
 
     static const char* end_of_lines(const char* begin, const char* end) {
@@ -122,7 +122,9 @@ class BlockJoin {
 
     /// Returns whether no earlier block had a list for this query.
     bool is_new(Id id, int64_t query) {
-        return query >= 0 ? !join_.has_answered(static_cast<size_t>(query)) : extra_.emplace(id).second;
+        if (query >= 0) return !join_.has_answered(static_cast<size_t>(query));
+        extra_bytes_ += kExtraQuery + kCopies * id.size();
+        return extra_.emplace(id).second;
     }
 
     const JudgmentIndex& index_;
@@ -133,7 +135,7 @@ class BlockJoin {
     std::unordered_set<std::string> extra_;
     std::unique_ptr<char[]> text_;
     const size_t most_, block_;
-    size_t size_ = 0, used_ = 0, wanted_;
+    size_t size_ = 0, used_ = 0, wanted_, extra_bytes_ = 0;
     int64_t counted_ = 0;
     bool is_first_ = true, failed_ = false;
 };

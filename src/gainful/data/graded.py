@@ -503,6 +503,7 @@ def join_text(
                 if not blocks.feed(piece):
                     break
             joined = blocks.finish()
+            del blocks
         if joined is None:
             progress.total = before
     if joined is None:

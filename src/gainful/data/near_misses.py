@@ -22,6 +22,8 @@ _URL = re.compile(r"(?:[a-z]+://)?(?:www\.)?(.*?)/?", re.IGNORECASE | re.DOTALL)
 _ENOUGH = 0.02
 #: A change that leaves a smaller share of distinct IDs is rejected, since it would make anything match.
 _KEPT_APART = 0.2
+#: Number of characters compared: each change copies them.
+_LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def near_miss(found: Sequence[str], wanted: Sequence[str]) -> NearMiss | None:
     >>> near_miss(["a1", "a2"], ["x3", "x4"]) is None
     True
     """
-    run, judged = sorted(set(found)), sorted(set(wanted))
+    run, judged = (sorted({each[:_LONGEST] for each in ids}) for ids in (found, wanted))
     best: NearMiss | None = None
     for how, of_run, of_judged in _attempts(run, judged):
         changed_run = [of_run(identifier) for identifier in run]

@@ -118,6 +118,7 @@ def read_scores(
     if rows is not None:
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
+    opened.require_table_memory()
     text = bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     weighted = _WEIGHTED.search(text[:_BEGINNING])
     text = re.sub(r"\A(# order:.*\n)+", lambda found: "\n" * found[0].count("\n"), text)  # the conventions

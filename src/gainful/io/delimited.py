@@ -140,8 +140,7 @@ def _piece_rows(text: Text, table: HeaderTable, roles: Mapping[str, int]) -> Ite
 def _whole_lines(text: Text) -> Iterator[bytearray]:
     """Yield the bytes of a text in large pieces that end with a line, outside quotes."""
     held, wanted, quotes = bytearray(), min(_PIECE, max_list_bytes() // 16), 0
-    step = max(1, wanted // 2)  # what is read in larger pieces may have more rows than there is memory for
-    for piece in (read[at : at + step] for read in text.pieces() for at in range(0, len(read), step)):
+    for piece in text.pieces(max(1, wanted // 2)):  # larger pieces may have more rows than there is memory for
         found = np.frombuffer(piece, np.uint8)
         feeds, marks = np.flatnonzero(found == 10), np.flatnonzero(found == ord('"'))
         outside = feeds[(quotes + np.searchsorted(marks, feeds)) % 2 == 0] if marks.size or quotes % 2 else feeds

@@ -27,7 +27,7 @@ from gainful.io.columns import (
     names_of,
     unknown_separator,
 )
-from gainful.io.sources import Text, require_memory, shown_text
+from gainful.io.sources import WIDEST_LINE, Text, character_width, require_memory, shown_text
 from gainful.notation import choose, json_or_none, load_json, printable, read_duration, read_number, text_of_id
 
 #: Treatments of a missing query number in a session: an error, or an empty result page.
@@ -400,13 +400,12 @@ def in_utf8(text: Text) -> tuple[Text, tuple[str, ...]]:
 
 
 #: Upper bounds on memory for JSON as Python objects: bytes per mark; shorter texts are not checked.
-_JSON_COSTS, _SHORT_JSON = {b",": 100, b":": 100, b"[": 200, b"{": 500}, 1 << 14
+_JSON_COSTS, _SHORT_JSON = {b",": 150, b":": 120, b"[": 200, b"{": 500}, 1 << 14
 
 
 def json_cost(data: bytes | bytearray) -> int:
     """Return an upper bound on the memory for a JSON text and the rows of its values, in addition to the text."""
-    width = 1 if data.isascii() else 4 if any(data.count(lead) for lead in range(0xF0, 0xF5)) else 2
-    return 2 * width * len(data) + sum(each * data.count(mark) for mark, each in _JSON_COSTS.items())
+    return 2 * character_width(data) * len(data) + sum(each * data.count(mark) for mark, each in _JSON_COSTS.items())
 
 
 def first_json(data: bytes | bytearray, name: str) -> object:
@@ -431,7 +430,8 @@ def parse_json(data: bytes | bytearray, name: str, where: str) -> Any:
         text = error.doc.rstrip()
         at = min(error.pos, len(text))
         start = text.rfind("\n", 0, at) + 1
-        shown = shown_text(text[start:].partition("\n")[0].encode("utf-8", "surrogatepass"))
+        line = text[start : start + 4 * WIDEST_LINE].partition("\n")[0]
+        shown = shown_text(line.encode("utf-8", "surrogatepass"))
         found = "the end of the text" if text and at == len(text) else error.msg.lower().removesuffix(" at")
         place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
         raise InputError(

@@ -171,9 +171,9 @@ def read_objects(values: Iterable[Any], name: str, reading: Reading, *, run: boo
 def json_lines(text: Text, kept: Callable[[bytes], int] | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield lines that are neither blank nor comments, with their places; see :meth:`gainful.io.sources.Text.lines`."""
     for number, line in enumerate(text.lines(kept), 1):
-        stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
-        if stripped and not stripped.startswith(b"#"):
-            yield f"{text.name}:{number}", stripped
+        line = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()  # noqa: PLW2901 (not held twice)
+        if line and not line.startswith(b"#"):
+            yield f"{text.name}:{number}", line
 
 
 def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows:

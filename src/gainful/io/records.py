@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import INTENT_NAMES, SESSION_NAMES, Names, OfEitherSide, find_all, find_role, folded, is_called
-from gainful.io.formats import in_utf8, parse_json, refuse_binary
+from gainful.io.formats import in_utf8, json_cost, parse_json, refuse_binary
 from gainful.io.json_text import json_lines
 from gainful.io.rows import dicts_of_frame, is_frame, read_id
 from gainful.io.sources import BLANKS, Source, Text, as_source, open_source, text_lines
@@ -205,7 +205,7 @@ def _records_by_id(value: Mapping[Any, Any], name: str, key: str) -> list[Record
 
 
 def _json_records(text: Text, key: str) -> list[Record]:
-    lines = list(json_lines(text))
+    lines = list(json_lines(text, json_cost))
     first = lines[0][1]
     if len(lines) > 1 and first.startswith(b"{") and first.endswith(b"}"):
         return [_record(parse_json(line, text.name, where), where) for where, line in lines]
@@ -218,6 +218,7 @@ def _json_records(text: Text, key: str) -> list[Record]:
 
 def _line_records(text: Text, id_names: Sequence[str], bare: bool) -> Iterator[Record]:
     """Yield the rows below a header, or lines that begin with an ID if there is no header."""
+    text.require_table_memory()
     content = bytes(in_utf8(text)[0].buffer).removeprefix(_BOM).decode("utf-8")
     header = next((line for line in text_lines(content) if line.strip(BLANKS) and not line.startswith("#")), "")
     separator = next(

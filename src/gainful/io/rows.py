@@ -190,10 +190,11 @@ _MOST_FIELDS, _MOST_BYTES = 1000, 1 << 20
 def fields_at(data: Bytes, offset: int) -> Iterator[bytes]:
     """Yield the fields of the line that starts at an offset, one by one to limit memory."""
     for match in _FIELD_OR_FEED.finditer(data.data, offset):
-        field = match[0]
+        start, end = match.span()
+        field = data[start : min(end, start + _MOST_BYTES)].tobytes()
         if field == b"\n":
             return
-        if field.endswith(b"\r") and data[match.end() : match.end() + 1].tobytes() in (b"\n", b""):
+        if field.endswith(b"\r") and data[end : end + 1].tobytes() in (b"\n", b""):
             field = field[:-1]
         if field:
             yield field

@@ -326,8 +326,8 @@ def read_stamp(value: object, where: str) -> Stamp:
     return Stamp(seconds, str(value), where)
 
 
-_XML_STEP = 1 << 18
-_PER_ELEMENT = 700  # bytes of memory
+_XML_STEP = 1 << 16
+_PER_ELEMENT, _PER_ATTRIBUTE = 700, 250  # bytes of memory
 _XML_LINE = "gainful:line"  # cannot collide: an unbound prefix is not valid in a log
 _DOCUMENT = re.compile(r"clueweb\d*id|docno|docid|id")
 _SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
@@ -371,9 +371,14 @@ def _sessions(text: Text) -> Iterator[Element]:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
+    waiting, fed = b"", 0
     for piece in chain(text.pieces(_XML_STEP), [b""]):
+        waiting += piece
+        # Older versions of expat read a long token anew with every piece of it.
+        if piece and len(waiting) < fed - parser.CurrentByteIndex:
+            continue
         try:
-            parser.Parse(piece, not piece)
+            parser.Parse(waiting, not piece)
         except expat.ExpatError as error:
             raise InputError(
                 f"{text.name}:{error.lineno}: expected XML, found {expat.ErrorString(error.code)} at column "
@@ -384,7 +389,8 @@ def _sessions(text: Text) -> Iterator[Element]:
                 f"{text.name}: expected XML in a supported encoding, found another\n    {line_text(text.data, 0)}",
                 "convert it to UTF-8",
             ) from error
-        held = 0 if done else held + 4 * len(piece)
+        held = 0 if done else held + 6 * len(waiting) + _PER_ATTRIBUTE * waiting.count(b"=")
+        fed, waiting = fed + len(waiting), b""
         require_memory(text.name, held)
         yield from done
         done.clear()
@@ -392,10 +398,13 @@ def _sessions(text: Text) -> Iterator[Element]:
 
 def _line_start(text: Text, number: int) -> int:
     """Return the offset of a line; the end of the text if its lines do not end in LF."""
-    feeds = np.flatnonzero(text.data == 10)
-    if number == 1:
-        return 0
-    return int(feeds[number - 2]) + 1 if number - 2 < feeds.size else text.data.size
+    rest = number - 1
+    for at in range(0, text.data.size if rest else 0, _XML_STEP):
+        feeds = np.flatnonzero(text.data[at : at + _XML_STEP] == 10)
+        if rest <= feeds.size:
+            return at + int(feeds[rest - 1]) + 1
+        rest -= feeds.size
+    return text.data.size if rest else 0
 
 
 def _session(element: Element, name: str, fills_gaps: bool) -> SessionRecord:

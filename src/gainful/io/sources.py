@@ -34,6 +34,11 @@ _PIECE, _FIRST_INPUT = 1 << 22, 1 << 14
 _SMALLEST_STEP = 128
 #: Bytes split into lines at a time.
 _PART = 1 << 18
+#: Upper bounds: the copies of an ID, in addition to the text; bytes of memory per row and cell of a side table.
+_COPIES, _PER_RECORD, _PER_CELL = 3, 700, 150
+#: Lines of up to this many bytes have short IDs, which are counted by line.
+_SHORT = 64
+_LONG = re.compile(rb"(?m)^[^\n]{%d,}" % _SHORT)
 #: Number of directory entries searched for a similar name.
 _MOST_ENTRIES = 10_000
 
@@ -94,11 +99,21 @@ class Text:
         return whole
 
     def require_memory(self, per_line: int, more: int = 0) -> None:
-        """Raise InputError if the text, ``per_line`` bytes for each line and ``more`` exceed the memory limit."""
+        """Raise InputError if the text, ``per_line`` bytes for each line, copies of long fields and ``more`` exceed the
+        memory limit."""
         size, most = max(len(self.buffer), self._source_bytes), most_memory()
-        if most is None or size + per_line * (1 + len(self.buffer)) + more <= most:
+        if most is None or size + (_COPIES + per_line) * (1 + len(self.buffer)) + more <= most:
             return  # even if every line is empty
-        require_memory(self.name, size + per_line * (1 + self._line_ends) + more)
+        needed = size + per_line * (1 + self._line_ends) + more
+        if needed + _COPIES * len(self.buffer) > most:
+            needed += _COPIES * sum(each.end() - each.start() - _SHORT for each in _LONG.finditer(self.buffer))
+        require_memory(self.name, needed)
+
+    def require_table_memory(self) -> None:
+        """Raise InputError if the rows of a table as Python objects exceed the memory limit."""
+        data = self.content
+        cells = _PER_CELL * sum(map(data.count, (b"\t", b",", b";"))) + _PER_RECORD * data.count(b"\r")
+        self.require_memory(_PER_RECORD, 4 * character_width(data) * len(data) + cells)
 
     @cached_property
     def _line_ends(self) -> int:
@@ -155,32 +170,34 @@ class Text:
 
     def pieces(self, size: int = _PIECE) -> Iterator[bytes]:
         """Yield all bytes in pieces, without keeping more than is already in memory."""
-        if not self.is_held:
-            yield from self._pieces()
-            return
-        view = memoryview(self.buffer)
-        for at in range(0, len(view), size):
-            yield bytes(view[at : at + size])
+        for piece in [self.buffer] if self.is_held else self._pieces():
+            view = memoryview(piece)
+            for at in range(0, len(view), size):
+                yield piece if isinstance(piece, bytes) and len(piece) <= size else bytes(view[at : at + size])
 
     def lines(self, kept: Callable[[bytes], int] | None = None) -> Iterator[bytes]:
         """Yield the lines without their LF, holding only a few at a time. ``kept`` returns the bytes of memory that the
         caller keeps of each part of the text."""
         size, total, line = 0, 0, [b""]
         # Small parts, because all lines of a part are held at a time.
-        for part in (piece[at : at + _PART] for piece in self.pieces() for at in range(0, len(piece), _PART)):
+        for part in self.pieces(_PART):
             first, *others = part.split(b"\n")
             size += len(first)
             total += 0 if kept is None else kept(part)
             require_memory(self.name, 2 * size + total)
             line.append(first)
             if others:
-                first = b"".join(line)
-                line.clear()
-                yield first
+                line = [b"".join(line)]
+                yield line.pop()  # not held here
                 yield from others[:-1]
                 line.append(others[-1])
                 size = len(others[-1])
         yield b"".join(line)
+
+
+def character_width(data: bytes | bytearray) -> int:
+    """Return the bytes that each character of a UTF-8 text takes as a Python text."""
+    return 1 if data.isascii() else 4 if any(data.count(lead) for lead in range(0xF0, 0xF5)) else 2
 
 
 def text_lines(text: str) -> Iterator[str]:

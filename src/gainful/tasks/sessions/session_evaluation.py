@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, compress, islice, pairwise
+from itertools import chain, compress, islice, pairwise, zip_longest
 from operator import eq
 from os import PathLike
 from typing import TypeAlias, Unpack, overload
@@ -279,7 +279,7 @@ class _System:
         self._how, self._name, self._watches = how, name, watches
         # For every part: whether its sessions exist, the IDs of judged sessions, their scores and factors.
         self._parts: list[tuple[bool, tuple[bytes, ...], Floats, Mapping[str, tuple[str | None, ...]]]] = []
-        self._facts = JoinFacts()
+        self._facts = [JoinFacts()]
         self._first: tuple[str, Policy, float | None] | None = None  # of the first part: source, policy, gap
         self._disjoint: InputError | None = None
         self._sources: set[str] = set()
@@ -356,7 +356,7 @@ class _System:
             factors = {name: tuple(each[i] for i in kept.tolist()) for name, each in factors.items()}
             ids, raw = tuple(ids[i] for i in kept.tolist()), raw[:, kept]
         self._parts.append((is_there, ids, raw, factors))
-        self._facts = self._facts.merge(facts, set())
+        self._facts.append(facts)
         self._first = self._first or (sessions.name, ranked.policy, sessions.gap)
         if not ids:
             # Build the error now: keeping the sessions would keep the part in memory.
@@ -389,6 +389,10 @@ class _System:
         unplaced: set[bytes] = set()  # unanswered judged turns that cannot be assigned to a session by their IDs
         if how.judged_by == "query" and separator is None and how.choice.is_all:
             unplaced = set(qrels.query_ids) - self._met - self._added
+        facts = self._facts
+        while len(facts) > 1:  # in pairs: many parts one by one would sort the same IDs again and again
+            pairs = zip_longest(facts[::2], facts[1::2], fillvalue=JoinFacts())
+            facts = [one.merge(other, set()) for one, other in pairs]
         # Sessions are sorted within a part, so a single part, the usual case, needs no reordering.
         order = slice(None) if ids == found else sorted(range(len(found)), key=found.__getitem__)
         values, count = np.concatenate(raw, axis=1)[:, order], len(how.measures)
@@ -402,8 +406,8 @@ class _System:
             policy,
             qrels.scale,
             replace(
-                self._facts,
-                extra_turns=tuple(turn for turn in self._facts.extra_turns if turn not in self._added),
+                facts[0],
+                extra_turns=tuple(turn for turn in facts[0].extra_turns if turn not in self._added),
                 unanswered_turns=tuple(sorted(self._added.intersection(qrels.query_ids))),
                 unplaced_turns=tuple(sorted(unplaced)),
             ),
