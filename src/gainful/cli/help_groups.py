@@ -32,9 +32,9 @@ _GROUPS: Mapping[str, str] = {
     "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
         --average --cost-query --cost-document""",
     "Statistics": """--baseline --test --margin --procedure --alpha --pairs |
-        --bounds --chance --loss --loss-ranks --correction --interval --family --draws --seed --confidence
-        --groups --factors --cost --sequential --arrival --set-size --fuzziness --swaps --persistence --repetitions
-        --best --worst-share""",
+        --bounds --chance --loss --loss-ranks --judged-again --correction --interval --family --draws --seed
+        --confidence --groups --factors --cost --sequential --arrival --set-size --fuzziness --swaps --persistence
+        --repetitions --best --worst-share""",
     "Output": """--format --output --floor --by-query --by-session --detail --most --figure --open
         --only --marks | --sort --caption --label
         --all --chart --signature --places --quiet --figure-size --no-title --no-signature --figures""",

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import _thread
+import gc
+import os
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import TypeVar
+
+
+def _renew_locks() -> None:
+    """Renew the locks of cached properties in a child of fork: the thread that held one may be gone."""
+    for each in gc.get_objects():
+        if type(each) is cached_property and each.func.__module__.startswith("gainful"):
+            vars(each)["lock"] = _thread.RLock()
+
+
+if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):  # later versions have no such locks
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Progress:
