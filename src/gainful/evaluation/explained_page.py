@@ -23,7 +23,7 @@ from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, 
 from gainful.measures.names_trec_eval import Translation
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Line, Plot, Role
-from gainful.pages.page import Cell, Column, Detail, Table
+from gainful.pages.page import Cell, Column, Detail, Table, head, values_of
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -204,8 +204,8 @@ def _changed_parts(explanation: Explanation, places: int) -> Iterator[Table | st
     for name in dict.fromkeys([*before, *after]):
         one, other = before.get(name, math.nan), after.get(name, math.nan)
         steps.append((name, *(None if math.isnan(number) else number for number in (one, other, other - one))))
-    numbers = (Column(name, "number", places) for name in ("before", "after", "difference"))
-    yield Table((Column("step"), *numbers), tuple(steps), f"Steps of {measure} before and after")
+    numbers = head(f"step | before .{places} | after .{places} | difference .{places}")
+    yield Table(numbers, tuple(steps), f"Steps of {measure} before and after")
     was, is_now = ("undefined" if one.score.value is None else figure(one.score.value, places) for one in lists)
     difference = _difference(explanation)
     if difference is None:
@@ -302,9 +302,8 @@ def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
         yield Detail(tuple(others))
     names = list(measure.parameters())
     if names:
-        columns = (Column("parameter"), Column("value"), Column("meaning"))
-        rows_of_names = tuple((name, parameter_text(measure, name), meaning(measure, name)) for name in names)
-        yield Table(columns, rows_of_names, f"Parameters of {measure}")
+        rows = tuple((name, parameter_text(measure, name), meaning(measure, name)) for name in names)
+        yield Table(head("parameter | value | meaning"), rows, f"Parameters of {measure}")
     yield reading(measure)
     if names:
         yield f"In full: {measure.full_text()}"
@@ -519,8 +518,7 @@ def _steps_table(explanation: Explanation, places: int) -> Table:
             origin = " ".join(filter(None, [step.working(places), f"({step.note})" if step.note else ""]))
             rows.append((one.run, step.name, None if math.isnan(step.value) else step.value, origin))
     counts = explanation.measure.aggregate == "sum" and all(float(row[2] or 0).is_integer() for row in rows)
-    value = Column("value", "count") if counts else Column("value", "number", places)
-    columns = (Column("run"), Column("step"), value, Column("from"))
+    columns = head(f"run | step | value {'#' if counts else f'.{places}'} | from")
     first = 0 if len(explanation.lists) > 1 else 1
     title = f"Steps of {explanation.measure} for {explanation.subject}"
     return Table(columns[first:], tuple(row[first:] for row in rows), title)
@@ -550,8 +548,8 @@ def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> It
 def _explanation_data(explanation: Explanation) -> dict[str, object]:
     measure = explanation.measure
     if explanation.change:
-        both = dict(zip(("before", "after"), map(_list_data, explanation.lists), strict=True))
-        data = {"measure": str(measure), "change": explanation.change, **both}
+        before, after = map(_list_data, explanation.lists)
+        data = {"measure": str(measure), "change": explanation.change, "before": before, "after": after}
         return {**data, "difference": _difference(explanation)}
     found: dict[str, object] = {"measure": str(measure), "query": explanation.query}
     if explanation.translations:
@@ -559,7 +557,7 @@ def _explanation_data(explanation: Explanation) -> dict[str, object]:
             {
                 "name": translation.text,
                 "measures": [str(each) for each in translation.measures],
-                "settings": [{"tool": s.tool, "flags": s.flags, "note": s.note} for s in translation.settings],
+                "settings": [values_of(each, "tool | flags | note") for each in translation.settings],
             }
             for translation in explanation.translations
         ]
@@ -572,8 +570,7 @@ def _explanation_data(explanation: Explanation) -> dict[str, object]:
             "claim": text.claim,
             **{section.lower(): text.paragraphs(section) for section in SECTIONS},
             "differences": [
-                {"tool": each.tool, "measure": each.measure, "why": each.why, "recorded": each.recorded}
-                for each in differences_of(measure.name)
+                values_of(each, "tool | measure | why | recorded") for each in differences_of(measure.name)
             ],
             "parameters": {name: None if value is None else value_text(value) for name, value in values.items()},
             "better": measure.better,
@@ -591,10 +588,7 @@ def _explanation_data(explanation: Explanation) -> dict[str, object]:
 
 def _list_data(one: ExplainedList) -> dict[str, object]:
     return {
-        "run": one.run,
-        "value": one.score.value,
-        "status": one.score.status,
-        "retrieved": one.retrieved,
+        **values_of(one, "run | value ← score.value | status ← score.status | retrieved"),
         "unjudged": int(one.unjudged.size),
         "steps": [
             {"name": step.name, "text": step.text(), "value": None if math.isnan(step.value) else step.value}
