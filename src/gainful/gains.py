@@ -156,11 +156,9 @@ class Gain:
         unknown = counts & (known[places] != grades)
         if unknown.any():
             without = distinct(grades[unknown])
-            raise InputError(
-                f"gain={self}: no weight for these grades in the judgments: "
-                + ", ".join(number_text(grade) for grade in without[:10]),
-                "include the weight of grade 0" if without[0] == 0 else None,
-            )
+            listed = ", ".join(number_text(grade) for grade in without[:10])
+            hint = "include the weight of grade 0" if without[0] == 0 else None
+            raise InputError(f"gain={self}: no weight for these grades in the judgments: {listed}", hint)
         return np.where(counts, weights[places], 0.0)
 
 

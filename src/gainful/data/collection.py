@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 def require_runs(runs: object, *, at_least_one: bool = True) -> None:
     """Reject anything but a nonempty dict of runs by name."""
     if not isinstance(runs, Mapping):
-        raise UsageError(
-            f"runs: expected a dict of names and runs, found {type(runs).__name__}", 'give it a name: {"bm25": run}'
-        )
+        hint = 'give it a name: {"bm25": run}'
+        raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}", hint)
     if at_least_one and not runs:
         raise UsageError("runs: at least one run is required", 'give each a name: {"bm25": "bm25.run"}')
 

@@ -445,10 +445,8 @@ def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
         raise UsageError(f"runs: expected a dict of names and runs, or of queries and documents, found {found}")
     for name, value in runs.items():
         if isinstance(value, str) and value != "-" and not (re.search(r"[./\\]", value) or os.path.exists(value)):
-            raise InputError(
-                f"runs[{name!r}]: '{printable(value)}' is not a file",
-                "the documents of a query are a list or a dict: {" + f"{name!r}: [{value!r}]" + "}",
-            )
+            hint = "the documents of a query are a list or a dict: {" + f"{name!r}: [{value!r}]" + "}"
+            raise InputError(f"runs[{name!r}]: '{printable(value)}' is not a file", hint)
         if not isinstance(name, str):
             raise UsageError(f"runs: expected texts as names of runs, found {name!r}")
     return runs
@@ -478,9 +476,8 @@ class UnsortedError(InputError):
 
 def not_together(where: str, query: bytes) -> UnsortedError:
     """Return the error for a query that occurs again after other queries."""
-    return UnsortedError(
-        f"{where}: not sorted by query: query '{printable(query)}' occurs again after others", "sort by query first"
-    )
+    message = f"{where}: not sorted by query: query '{printable(query)}' occurs again after others"
+    return UnsortedError(message, "sort by query first")
 
 
 def empty_run(name: str) -> InputError:

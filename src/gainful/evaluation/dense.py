@@ -104,9 +104,9 @@ def evaluate_arrays(
             "item numbers, rather than values by column, are passed as ranked_items= (best first) and relevant_items=",
         )
     if results.item is truth.item is None and not is_as_given and looks_swapped(truth.sample(), results.sample()):
+        message = f"{name}: the scores look like grades, and relevance like scores: are they swapped?"
         raise UsageError(
-            f"{name}: the scores look like grades, and relevance like scores: are they swapped?",
-            "scores come first: evaluate_arrays(scores, relevance); as_given=True skips this check",
+            message, "scores come first: evaluate_arrays(scores, relevance); as_given=True skips this check"
         )
     seen = None if exclude is None else _Cells.of_pairs(name, "exclude", exclude, results)
     had = None if training is None else _Cells.of_pairs(name, "training", training)
@@ -361,7 +361,6 @@ class _Texts:
 
 
 def _cell_rows(cells: _Cells, texts: _Texts, first: int, end: int) -> Rows:
-    """Return the cells of some rows, with IDs."""
     offsets = cells.offsets[first : end + 1]
     before, after = int(offsets[0]), int(offsets[-1])
     bounds, cell = offsets - before, None

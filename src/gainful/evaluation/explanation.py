@@ -127,9 +127,8 @@ def explain_evaluation(evaluation: ScoredRun, measure: Measure, query: str | byt
     judged, run = evaluation.sources.judged, evaluation.sources.run
     qrels = judged.qrels if judged.unlisted is None else judged.unlisted[1]()
     if run is None:
-        raise UsageError(
-            f"{name}: the run {evaluation.source} cannot be read again", "keep the run: run = gainful.Run.read('-')"
-        )
+        hint = "keep the run: run = gainful.Run.read('-')"
+        raise UsageError(f"{name}: the run {evaluation.source} cannot be read again", hint)
     explanation = explain_runs(measure, qrels, {evaluation.run: run}, query, judged.policy)
     position = evaluation.query_ids.index(read_id(query, "query"))
     then, now = float(evaluation.raw[evaluation.measures.index(measure), position]), explanation.lists[0].raw
@@ -310,9 +309,8 @@ class Board(NamedTuple):
         if swap is not None:
             swapped, change = self.swapped(swap)
             boards = {"before": self, "after": swapped}
-        runs = {
-            name: Run.from_dict({_TYPED_QUERY: list(board.listed)}, name="--grades") for name, board in boards.items()
-        }
+        lists = {name: {_TYPED_QUERY: list(board.listed)} for name, board in boards.items()}
+        runs = {name: Run.from_dict(each, name="--grades") for name, each in lists.items()}
         found = explain_runs(measure, qrels, runs, _TYPED_QUERY, policy)
         alternative = ""
         if getattr(found.measure, "discount", None) == "burges2005":

@@ -250,10 +250,8 @@ def _whole_parts(text: str, name: str, unit: str) -> Iterator[tuple[str, dict[st
             break
     broken = broken or begun
     if broken is not None:
-        raise InputError(
-            f"{broken}: the file is incomplete: lines or their final count are missing",
-            "write it again: gainful eval --by-query --format jsonl",
-        )
+        hint = "write it again: gainful eval --by-query --format jsonl"
+        raise InputError(f"{broken}: the file is incomplete: lines or their final count are missing", hint)
 
 
 def _read_table(text: str, name: str, rows: str | None, measure: str | None, known: set[str]) -> FileScores:
@@ -341,10 +339,8 @@ def _orientation(
             found, side = ("queries", "rows") if is_query[0] else ("systems", "columns")
             return found, f"rows are treated as {found}: {why.format(side)}"
     why = "as many rows as columns" if len(row_names) == len(columns) else "names that could be either"
-    raise InputError(
-        f"{name}: could not infer whether rows are queries or systems: {why}",
-        f"set {option('rows', 'queries')} or {option('rows', 'systems')}",
-    )
+    hint = f"set {option('rows', 'queries')} or {option('rows', 'systems')}"
+    raise InputError(f"{name}: could not infer whether rows are queries or systems: {why}", hint)
 
 
 def _score(cell: str, where: str, place: int, column: str) -> float | None:

@@ -135,10 +135,8 @@ class ScoreMatrix:
             found = [by_query.get(query) for by_query in by_id.values()]
             (left_out if any(value is None or math.isnan(value) for value in found) else complete).append(query)
         if union and not complete:
-            raise InputError(
-                f"{source or measure}: no {unit} has a score of every system",
-                f"check that all systems use the same {unit} IDs",
-            )
+            hint = f"check that all systems use the same {unit} IDs"
+            raise InputError(f"{source or measure}: no {unit} has a score of every system", hint)
         table = np.array([[by_query[query] for by_query in by_id.values()] for query in complete], np.float64)
         return cls(
             measure,
@@ -347,10 +345,8 @@ def checked_measure(evaluations: Mapping[str, Evaluation], measure: str | Measur
         raise UsageError(f"{found} cannot order systems, because neither direction is better")
     found.require_scores()
     if found.aggregate == "geometric":
-        raise UsageError(
-            f"{found} cannot be compared by its mean, because it is a geometric mean",
-            "use its arithmetic form, such as AP for GMAP, which has the same per-query scores",
-        )
+        hint = "use its arithmetic form, such as AP for GMAP, which has the same per-query scores"
+        raise UsageError(f"{found} cannot be compared by its mean, because it is a geometric mean", hint)
     return found
 
 
@@ -389,9 +385,8 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
                 "-m names the measure of a table of scores, such as -m nDCG@20",
             ) from None
     if not all(map(math.isfinite, bounds)):
-        raise UsageError(
-            f"{matrix.measure}: scores have no finite bounds", "choose a bounded measure, such as nDCG, AP, RR or P"
-        )
+        hint = "choose a bounded measure, such as nDCG, AP, RR or P"
+        raise UsageError(f"{matrix.measure}: scores have no finite bounds", hint)
     return bounds
 
 

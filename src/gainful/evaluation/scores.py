@@ -178,15 +178,11 @@ class SessionScores:
     def matrix(self) -> ScoreMatrix:
         """Return the scores of the shared sessions; raise InputError if shared IDs belong to different sessions."""
         if self.conflict is not None:
-            raise InputError(
-                f"{self.origin}: systems use the same IDs for different sessions: {self.conflict}",
-                "use distinct session IDs, or gainful compare --test labels, which needs no pairs",
-            )
+            hint = "use distinct session IDs, or gainful compare --test labels, which needs no pairs"
+            raise InputError(f"{self.origin}: systems use the same IDs for different sessions: {self.conflict}", hint)
         if not self.common:
-            raise InputError(
-                f"{self.origin}: no session is shared by all systems",
-                "use gainful compare, which has tests for unpaired sessions",
-            )
+            hint = "use gainful compare, which has tests for unpaired sessions"
+            raise InputError(f"{self.origin}: no session is shared by all systems", hint)
         scores: dict[str, dict[str, float | None]] = {
             name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
             for name, each in self.scores.items()
@@ -368,10 +364,8 @@ class Scores:
             raise UsageError(f"{what} cannot be used with several runs of one system")
         sources = {name: each.sources for name, each in self.evaluations.items() if each.sources is not None}
         if not sources or len(sources) < len(self.evaluations):
-            raise UsageError(
-                f"{what}: existing scores cannot be computed again with other judgments",
-                "give judgments and runs instead",
-            )
+            hint = "give judgments and runs instead"
+            raise UsageError(f"{what}: existing scores cannot be computed again with other judgments", hint)
         for name, source in sources.items():
             if source.run is None:
                 raise UsageError(f"{what}: run '{printable(name)}' is a stream and cannot be read twice")
@@ -441,10 +435,8 @@ def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: in
         (queries, len(first.queries), "query", "queries"),
     ):
         if found < least:
-            raise InputError(
-                f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}",
-                "a single system cannot be ordered" if one == "system" else None,
-            )
+            message = f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}"
+            raise InputError(message, "a single system cannot be ordered" if one == "system" else None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -468,10 +468,8 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
             continue
         if len(fields) not in counts:
             expected, found = " or ".join(map(str, counts)), len(fields) + sum(1 for _ in matches)
-            raise InputError(
-                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {shown_text(raw)}",
-                f"a line is `{line}`",
-            )
+            message = f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {shown_text(raw)}"
+            raise InputError(message, f"a line is `{line}`")
         # A line that lost its topic would be assigned to the topic in the file's name.
         counts, like = (len(fields),), like or f" as on line {number}"
         yield number, fields

@@ -363,9 +363,8 @@ def _has_scalar(value: object) -> bool:
 def refuse_binary(head: bytes, name: str) -> None:
     """Raise InputError if a beginning is not UTF-8 text."""
     if head.startswith(b"PK\x03\x04"):
-        raise InputError(
-            f"{name}: expected text or parquet, found a zip file or a spreadsheet", "save the sheet as CSV, or unzip it"
-        )
+        hint = "save the sheet as CSV, or unzip it"
+        raise InputError(f"{name}: expected text or parquet, found a zip file or a spreadsheet", hint)
     if _WIDE.match(head):
         raise _not_utf8(name, head)
     if b"\0" in head:

@@ -92,10 +92,8 @@ def read_frame(frame: Any, how: Reading, *, run: bool, name: str, origin: Origin
 
 def _require_frame(frame: object, name: str) -> None:
     if not is_frame(frame):
-        raise UsageError(
-            f"{name}: expected a data frame (pandas, polars, pyarrow, ...), found {type(frame).__name__}",
-            "call .collect() first" if hasattr(frame, "collect") else None,
-        )
+        message = f"{name}: expected a data frame (pandas, polars, pyarrow, ...), found {type(frame).__name__}"
+        raise UsageError(message, "call .collect() first" if hasattr(frame, "collect") else None)
 
 
 def read_batches(batches: Any, columns: Mapping[str, str], name: str, least: int) -> Iterator[Rows]:
@@ -464,9 +462,7 @@ def read_dataset(source: str) -> Rows:
     def where(row: int) -> str:
         return f"{source}: judgment {row + 1}"
 
-    subtopics = [
-        getattr(judgment, "subtopic_id", None) or getattr(judgment, "iteration", "0") for judgment in judgments
-    ]
+    subtopics = [getattr(each, "subtopic_id", None) or getattr(each, "iteration", "0") for each in judgments]
     columns = {
         "query": packed([judgment.query_id for judgment in judgments], where),
         "document": packed([judgment.doc_id for judgment in judgments], where),

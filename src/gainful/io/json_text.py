@@ -44,9 +44,8 @@ def read_json(text: Text, reading: Reading, *, run: bool) -> Rows:
         return read_objects(value, text.name, reading, run=run)
     if isinstance(value, dict):
         placed = ((query, documents, f"{text.name}[{query!r}]") for query, documents in value.items())
-        return gather_entries(
-            (_of_query(*each, reading, run) for each in placed), text.name, _role(run), reading.grades
-        )
+        entries = (_of_query(*each, reading, run) for each in placed)
+        return gather_entries(entries, text.name, _role(run), reading.grades)
     raise InputError(f"{text.name}: expected an object of queries, found {described(value)}")
 
 
@@ -121,13 +120,10 @@ def _identified(item: Any, where: str, columns: Mapping[str, Any]) -> Any:
     if found is None:
         has_ids = some_of(likely if given is None and likely else [*ids], 12) or "none"
         example = next(iter([*likely[::-1], *ids, "NAME"]))
-        raise InputError(
-            f"{where}: no '{given}' in this document; it has {has_ids}"
-            if given is not None
-            else f"{where}: no unique id for this document; it has {has_ids}",
-            f"use {for_asker(option('columns', {'document': example}), f'id={example!r}')}"
-            + for_asker("", "; id= may also be a function of the document"),
-        )
+        lacking = "no unique id for" if given is None else f"no '{given}' in"
+        in_python = f"id={example!r}; id= may also be a function of the document"
+        hint = f"use {for_asker(option('columns', {'document': example}), in_python)}"
+        raise InputError(f"{where}: {lacking} this document; it has {has_ids}", hint)
     return {"id": found, "score": item["score"]} if isinstance(item, dict) and "score" in item else found
 
 

@@ -366,10 +366,8 @@ class _ColumnsType(type):
         if len(args) == 1 and isinstance(args[0], Mapping):
             return cls.from_dict(*args, **fields)
         if len(args) == 1:
-            raise UsageError(
-                f"{cls.__name__}: expected a dict, found {type(args[0]).__name__}",
-                f"{cls.__name__}.of accepts every supported input",
-            )
+            hint = f"{cls.__name__}.of accepts every supported input"
+            raise UsageError(f"{cls.__name__}: expected a dict, found {type(args[0]).__name__}", hint)
         return super().__call__(*args, **fields)
 
     def __getattr__(cls, name: str) -> Any:

@@ -59,9 +59,8 @@ def read_session_lines(text: Text, how: Reading) -> SessionContent:
     """Read JSON lines: one session each, or the queries or rows of a run."""
     first = first_json(header_line(text)[1].strip(), text.name)
     if _is_event(first, how.columns):
-        return log_of_objects(
-            [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)], text.name, how
-        )
+        placed = [(parse_json(line, text.name, where), where) for where, line in json_lines(text, json_cost)]
+        return log_of_objects(placed, text.name, how)
     if _is_run_object(first, how.columns):
         return read_json_lines(text, how, run=True)
     objects = SessionObjects(how)

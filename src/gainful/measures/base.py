@@ -280,10 +280,8 @@ class Measure(ABC):
     def require_scores(self) -> None:
         """Raise UsageError if only all lists together have a value."""
         if self.aggregate == "whole":
-            raise UsageError(
-                f"{self}: has no per-query scores, only a value of all lists together",
-                "gainful eval shows it (gainful.evaluate in Python)",
-            )
+            hint = "gainful eval shows it (gainful.evaluate in Python)"
+            raise UsageError(f"{self}: has no per-query scores, only a value of all lists together", hint)
 
     @property
     def orders_by_mean(self) -> bool:

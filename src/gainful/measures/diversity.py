@@ -105,10 +105,8 @@ class _Diverse(Usual):
 
     def _known(self, block: Block) -> Intents:
         if not block.policy.subtopics:
-            raise UsageError(
-                f"{self}: judgments with sub-topics are required (subtopics=no)",
-                f"{for_asker('--subtopics', 'subtopics=True')} reads sub-topics from column 2 of the judgments",
-            )
+            hint = f"{for_asker('--subtopics', 'subtopics=True')} reads sub-topics from column 2 of the judgments"
+            raise UsageError(f"{self}: judgments with sub-topics are required (subtopics=no)", hint)
         judged = block.graded.judged
         return judged.cached(("intents", self.gain, self.rel), lambda: _intents(judged, self.gain, self.rel))
 

@@ -240,10 +240,8 @@ def _split_text(name: str, text: str) -> tuple[str, dict[str, object], object]:
             return node.id, given, at
     except (SyntaxError, ValueError):
         pass
-    raise UsageError(
-        f"{text}: expected Name(parameter=value, ...)@x as in ir_measures, found '{name}'",
-        "words need quotes: ir_measures:nDCG(dcg='exp-log2')@10",
-    )
+    hint = "words need quotes: ir_measures:nDCG(dcg='exp-log2')@10"
+    raise UsageError(f"{text}: expected Name(parameter=value, ...)@x as in ir_measures, found '{name}'", hint)
 
 
 class _RanxName(NamedTuple):

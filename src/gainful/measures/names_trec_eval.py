@@ -133,16 +133,12 @@ def translate(text: str) -> Translation | None:
         name = text.strip()
         found = re.match(r"([\w.,=+-]+?)\s*([@(].*)", name)
         if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
-            raise UsageError(
-                f"{name}: names of trec_eval take no {found[2][0]}",
-                f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,
-            )
+            hint = f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None
+            raise UsageError(f"{name}: names of trec_eval take no {found[2][0]}", hint)
         return _translated(name, name)
     if match["tool"] not in TOOLS:
-        raise UsageError(
-            f"measure: expected {': | '.join(TOOLS)}: before another tool's name, found '{text.strip()}'",
-            nearest(match["tool"], TOOLS),
-        )
+        message = f"measure: expected {': | '.join(TOOLS)}: before another tool's name, found '{text.strip()}'"
+        raise UsageError(message, nearest(match["tool"], TOOLS))
     if not match["name"]:
         raise UsageError(f"{match['tool']}: expected the name of a measure after the colon")
     module, _, function = TOOLS[match["tool"]].partition(".")
@@ -330,10 +326,8 @@ def _each(name: str, text: str) -> Sequence[Mapping[str, object]]:
 def _cutoffs(name: str, text: str) -> Sequence[Mapping[str, object]]:
     for number in _numbers(name, text) if text else ():
         if number != int(number):
-            raise UsageError(
-                f"{name}: expected integer cutoffs, found {number_text(number)}",
-                f"trec_eval truncates it to {int(number)}: write {name}_{int(number)}",
-            )
+            hint = f"trec_eval truncates it to {int(number)}: write {name}_{int(number)}"
+            raise UsageError(f"{name}: expected integer cutoffs, found {number_text(number)}", hint)
     return _each(name, text)
 
 
@@ -357,10 +351,8 @@ def _weights(name: str, text: str) -> Sequence[Mapping[str, object]]:
     given = dict(zip("abcd", weights, strict=True))
     if weights[3]:
         written = ", ".join(f"{letter}={number_text(weight)}" for letter, weight in given.items())
-        raise UsageError(
-            f"{name}: the fourth weight requires the size of the collection, set by -N in trec_eval",
-            f"write Utility({written}, N=100000)",
-        )
+        message = f"{name}: the fourth weight requires the size of the collection, set by -N in trec_eval"
+        raise UsageError(message, f"write Utility({written}, N=100000)")
     return [given]
 
 
@@ -442,9 +434,8 @@ def translate_as_pytrec_eval(name: str, text: str) -> Translation:
     if family in NAMES and NAMES[family].is_new:
         raise UsageError(f"{text}: pytrec_eval has no such measure", f"trec_eval 10 has it: trec_eval:{name}")
     if parameters and (family == "utility" or not _READ_BY_PYTREC_EVAL.fullmatch(parameters)):
-        raise UsageError(
-            f"{text}: pytrec_eval does not support parameters '{parameters}'", f"trec_eval does: trec_eval:{name}"
-        )
+        hint = f"trec_eval does: trec_eval:{name}"
+        raise UsageError(f"{text}: pytrec_eval does not support parameters '{parameters}'", hint)
     names = [of for of in GROUPS.get(name, ()) if not FAMILIES[of].is_new]
     translation = translate_trec_eval(name, text)
     measures = tuple(_expanded(names)) if names else translation.measures

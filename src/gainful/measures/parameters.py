@@ -109,10 +109,8 @@ _OVER = ("retrieved+relevant", "retrieved", "relevant", "judged")
 def _read_over(value: object, what: str) -> str | int:
     """Read the documents that count: one of the words, or the size of the collection."""
     if isinstance(value, str) and not NUMBER.fullmatch(value.strip()) and value not in _OVER:
-        raise UsageError(
-            f"{what}: expected {' | '.join(_OVER)}, or the size of the collection, found '{value}'",
-            nearest(value, _OVER),
-        )
+        message = f"{what}: expected {' | '.join(_OVER)}, or the size of the collection, found '{value}'"
+        raise UsageError(message, nearest(value, _OVER))
     return value if isinstance(value, str) and value in _OVER else read_whole(value, what)
 
 

@@ -35,10 +35,8 @@ class _OfCatalogue(_OfSystem):
         """Return how often each shown item of the catalogue was shown, and the size of the catalogue."""
         exposure, size = lists.exposure(self.cutoff), self.N or lists.catalogue
         if size is None:
-            raise UsageError(
-                f"{self}: a catalogue of items is required",
-                f"give --items FILE, --training FILE, or its size: {self.name}(N=1000)@{self.cutoff}",
-            )
+            hint = f"give --items FILE, --training FILE, or its size: {self.name}(N=1000)@{self.cutoff}"
+            raise UsageError(f"{self}: a catalogue of items is required", hint)
         shown = exposure if self.N else exposure[:size]
         shown = shown[shown > 0]
         if shown.size > size:

@@ -86,10 +86,8 @@ class Estimating(Usual):
         if isinstance(self.urs, Gain):
             self.urs.check(levels)
         elif levels.size and levels[-1] > 1:
-            raise InputError(
-                f"{self}: expected grades up to 1 with urs=given, found {number_text(levels[-1])}",
-                "urs=scaled divides them by the scale",
-            )
+            message = f"{self}: expected grades up to 1 with urs=given, found {number_text(levels[-1])}"
+            raise InputError(message, "urs=scaled divides them by the scale")
 
     def compared(self, block: Block) -> Compared:
         """Return the documents that count, with their scores."""

@@ -112,10 +112,8 @@ class SessionGain(
             )
         if self.normalise == "query" and (self.ideal_queries != "session" or self.summary == "average"):
             other = "summary=average" if self.summary == "average" else f"ideal_queries={self.ideal_queries}"
-            raise UsageError(
-                f"{self.name}: normalise=query cannot be combined with {other}",
-                "normalise=session has an ideal session",
-            )
+            hint = "normalise=session has an ideal session"
+            raise UsageError(f"{self.name}: normalise=query cannot be combined with {other}", hint)
 
     def check(self, levels: Floats) -> None:
         super().check(levels)
@@ -126,10 +124,8 @@ class SessionGain(
         if self.ideal_queries == "session":
             return
         if sessions.judged_by == "query":
-            raise UsageError(
-                f"{self}: ideal_queries requires judgments by topic or session",
-                "with judgments by query, there is no ideal list for queries after the last one",
-            )
+            hint = "with judgments by query, there is no ideal list for queries after the last one"
+            raise UsageError(f"{self}: ideal_queries requires judgments by topic or session", hint)
         counts = sessions.sessions.query_counts
         if counts.size and counts.max() > int(self.ideal_queries):
             longest = printable(sessions.sessions.session_ids[int(counts.argmax())])
@@ -461,10 +457,8 @@ class NSDCG(SessionGain):
 def same_positions(measure: SessionGain) -> int:
     """Return the number of positions per query; reject measures for which it varies."""
     if measure.cutoff is None or measure.scan != "k":
-        raise UsageError(
-            f"{measure}: all queries must have the same number of positions",
-            f"write {measure.name}@10, without scan=recorded",
-        )
+        hint = f"write {measure.name}@10, without scan=recorded"
+        raise UsageError(f"{measure}: all queries must have the same number of positions", hint)
     return measure.cutoff
 
 

@@ -121,10 +121,8 @@ class InstanceRecall(OfSessions, takes="scan rel unjudged cutoff"):
 
     def check_sessions(self, sessions: RankedSessions) -> None:
         if not sessions.policy.subtopics:
-            raise UsageError(
-                f"{self}: judgments with sub-topics are required (subtopics=no)",
-                f"{for_asker('--subtopics', 'subtopics=True')} reads sub-topics from column 2 of the judgments",
-            )
+            hint = f"{for_asker('--subtopics', 'subtopics=True')} reads sub-topics from column 2 of the judgments"
+            raise UsageError(f"{self}: judgments with sub-topics are required (subtopics=no)", hint)
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
         key = ("instances", self.rel)

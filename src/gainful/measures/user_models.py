@@ -55,10 +55,8 @@ class _RankBiased(OfGains, takes="p gain scale rel level unjudged cutoff"):
     def validate(self) -> None:
         super().validate()
         if self.scale is not None and self.gain.text == "scaled":
-            raise UsageError(
-                f"{self.name}: gain=scaled divides by the scale of all judgments; scale={self.scale} conflicts",
-                "write gain=linear, scale=query",
-            )
+            message = f"{self.name}: gain=scaled divides by the scale of all judgments; scale={self.scale} conflicts"
+            raise UsageError(message, "write gain=linear, scale=query")
 
     def check(self, levels: Floats) -> None:
         super().check(levels)

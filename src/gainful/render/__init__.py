@@ -86,12 +86,10 @@ def format_of(path: str | os.PathLike[str]) -> str:
     name = os.fspath(path)
     ending = os.path.splitext(name.lower().removesuffix(".gz"))[1]
     if ending not in ENDINGS:
-        raise UsageError(
-            f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found '{ending}'",
-            f"use --figure {name} for figures (`gainful curves`, `gainful compare`, ...; papers: --out)"
-            if ending in (".svg", ".png", ".pdf")
-            else f"or set the format: {' | '.join(FORMATS)}",
-        )
+        hint = f"or set the format: {' | '.join(FORMATS)}"
+        if ending in (".svg", ".png", ".pdf"):
+            hint = f"use --figure {name} for figures (`gainful curves`, `gainful compare`, ...; papers: --out)"
+        raise UsageError(f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found '{ending}'", hint)
     return ENDINGS[ending]
 
 

@@ -277,24 +277,18 @@ class SystemsPlan:
         if self.is_of_the_pool:
             for name in ("test", "correction"):
                 if getattr(self, name) is not None:
-                    raise UsageError(
-                        f"{name}: cannot be used with the procedure {self.procedure}",
-                        "the procedure maxt takes a test and a correction",
-                    )
+                    hint = "the procedure maxt takes a test and a correction"
+                    raise UsageError(f"{name}: cannot be used with the procedure {self.procedure}", hint)
             if self.family == "all":
-                raise UsageError(
-                    f"family: 'all' cannot be used with the procedure {self.procedure}",
-                    "only maxt and the corrections combine the pairs of several measures",
-                )
+                hint = "only maxt and the corrections combine the pairs of several measures"
+                raise UsageError(f"family: 'all' cannot be used with the procedure {self.procedure}", hint)
         check_margin(self.margin)
         choose(self.test or "randomisation", (test.name for test in TESTS.values() if test.draws != "sample"), "test")
         choose(self.correction or "none", CORRECTIONS, "correction")
         check_alpha(self.alpha)
         if not self.pair_correction.steps and not self.by_flips:
-            raise UsageError(
-                f"correction {self.correction}: requires the test randomisation, not {self.test}",
-                "holm works with any test",
-            )
+            message = f"correction {self.correction}: requires the test randomisation, not {self.test}"
+            raise UsageError(message, "holm works with any test")
 
     @property
     def is_of_the_pool(self) -> bool:

@@ -143,9 +143,8 @@ class TukeyHsd(Design):
         from gainful.stats.tukey import studentised_range_critical
 
         df = self.residual_df(queries)
-        return noncentral_t_beyond(
-            studentised_range_critical(self.alpha, self.systems, df) / math.sqrt(2), df, noncentrality
-        )
+        critical = studentised_range_critical(self.alpha, self.systems, df) / math.sqrt(2)
+        return noncentral_t_beyond(critical, df, noncentrality)
 
 
 def check_queries(queries: int) -> None:

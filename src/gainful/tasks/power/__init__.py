@@ -193,10 +193,8 @@ def assess_power(asked: PowerOptions) -> PowerReport:
                 raise UsageError(f"{what}: expected at least 2, found {count}")
     if asked.scores is None:
         if sd is None:
-            raise UsageError(
-                "power: scores or a standard deviation are required",
-                for_asker("gainful power QRELS RUN RUN, --from FILE, or --sd 0.2", "such as sd=0.2"),
-            )
+            hint = for_asker("gainful power QRELS RUN RUN, --from FILE, or --sd 0.2", "such as sd=0.2")
+            raise UsageError("power: scores or a standard deviation are required", hint)
         if asked.pair:
             raise UsageError("pair requires scores")
         if not (asked.queries or asked.difference or asked.width):
