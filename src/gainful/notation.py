@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gainful.errors import UsageError
 
 #: The number syntax accepted everywhere: decimal, finite, no words, no underscores.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 def number_text(value: float) -> str:
@@ -193,9 +196,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     known = list(known)
     if lookalikes := lookalikes_of([word], known):
         return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs {lookalikes[0][2]}"
-    by_folded: dict[str, str] = {}
-    for name in known:
-        by_folded.setdefault(name.casefold(), name)
+    by_folded = {folded: names[0] for folded, names in grouped((name.casefold(), name) for name in known).items()}
     meant, place = difflib.SequenceMatcher(b=word.casefold()), {name: i for i, name in enumerate(by_folded)}
     close = difflib.get_close_matches(word.casefold(), by_folded, n=max(1, len(place)), cutoff=0.5)
 
@@ -260,6 +261,14 @@ def listed(words: Sequence[str], conjunction: str = "and", most: int | None = No
     """
     *first, last = words if most is None or len(words) <= most else [*words[:most], f"{len(words) - most:,} more"]
     return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
+def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+    """Collect the values of each key, in the order of first occurrence."""
+    found: dict[_K, list[_V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def printable(raw: bytes | str, width: int = 60) -> str:

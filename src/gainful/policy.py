@@ -303,9 +303,7 @@ def policy_field() -> Any:
     return field(default=None, metadata={"gather": Policy.gathered})
 
 
-CHOICES = tuple(
-    Choice(each.name.replace("_", "-"), each.metadata["values"], each.metadata["about"]) for each in fields(Policy)
-)
+CHOICES = tuple(Choice(f.name.replace("_", "-"), f.metadata["values"], f.metadata["about"]) for f in fields(Policy))
 
 
 def lenient(policy: Policy) -> Policy:

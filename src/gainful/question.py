@@ -67,8 +67,7 @@ def setting(
     """Declare an option as a dataclass field; other keywords are attributes of :class:`Setting`."""
     if isinstance(default, bool):
         how["kind"] = "flag"
-    declared = Setting(help, choices=tuple(choices), **how)
-    return field(default=default, metadata={"setting": declared})
+    return field(default=default, metadata={"setting": Setting(help, choices=tuple(choices), **how)})
 
 
 def number(default: _Value, help: str, metavar: str, **how: Any) -> _Value:  # noqa: A002

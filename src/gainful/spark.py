@@ -236,8 +236,6 @@ class _Side(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """The input of a partition's work."""
-
     judgments: _Side
     results: _Side
     systems: tuple[str, ...]
@@ -276,7 +274,6 @@ def _prepared(
     partitions: int | None,
     system: str | None = None,
 ) -> tuple[Any, _Task, Policy]:
-    """Prepare judgments and results in one DataFrame, the task and the policy."""
     called, settled, wanted = columns_by_side(columns), Policy.of(policy), tuple(parse_all(measures))
     if not hasattr(run, "mapInArrow") or not hasattr(run, "toArrow"):
         raise UsageError(f"run: expected a DataFrame of Spark 4 or later, found {type(run).__name__}")
@@ -457,7 +454,6 @@ class _ClusterRows(Origin):
 
 
 def _sum(measure: Measure, values: Floats) -> tuple[Fraction | int, int]:
-    """Return the sum and count that :func:`_aggregate` needs."""
     counted = np.log(np.maximum(values, LEAST_FACTOR)) if measure.aggregate == "geometric" else values
     return unrounded_sum(counted), int(values.size)
 

@@ -26,7 +26,7 @@ from gainful.io.records import (
 from gainful.io.rows import is_frame, read_id
 from gainful.io.sources import Source, open_source
 from gainful.kernel.arrays import Bools, Floats
-from gainful.notation import count_of, nearest, number_text, printable, some_of, text_of_id
+from gainful.notation import count_of, grouped, nearest, number_text, printable, some_of, text_of_id
 
 if TYPE_CHECKING:
     from gainful.io.rows import Frame
@@ -142,9 +142,7 @@ class Queries:
 
     def segments(self, column: str, queries: Sequence[str]) -> dict[str, list[int]]:
         """Return the positions of queries by their value in a column, in the order of values, missing values last."""
-        found: dict[str, list[int]] = {}
-        for place, segment in enumerate(self.segment_of_each(column, queries)):
-            found.setdefault(segment, []).append(place)
+        found = grouped((segment, place) for place, segment in enumerate(self.segment_of_each(column, queries)))
         return {name: found[name] for name in sorted(found, key=in_order)}
 
     def segment_of_each(self, column: str, queries: Sequence[str]) -> list[str]:

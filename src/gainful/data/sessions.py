@@ -32,7 +32,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, offsets_of
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
-from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id
+from gainful.notation import bytes_of_id, count_of, grouped, number_text, printable, some_of, text_of_id
 from gainful.policy import BY_GRADE, Policy
 
 if TYPE_CHECKING:
@@ -161,9 +161,7 @@ class Sessions(SessionTable):
 
     def by_system(self) -> Iterator[tuple[str, Sessions]]:
         """Yield the sessions of every system, in source order if known."""
-        places: dict[str, list[int]] = {}
-        for i, system in enumerate(self.systems):
-            places.setdefault(str(system), []).append(i)
+        places = grouped((str(system), i) for i, system in enumerate(self.systems))
         for system in sorted(places, key=self.system_order.index) if self.system_order else sorted(places):
             yield system, self if len(places) == 1 else self.take(places[system])
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
 from gainful.evaluation.beside import KINDS
-from gainful.evaluation.results import ScoredRun, Signature
+from gainful.evaluation.results import ScoredRun
 from gainful.measures.base import Measure
-from gainful.notation import plural_of, printable, units, worth_text
+from gainful.notation import grouped, plural_of, printable, units, worth_text
 from gainful.pages.page import Cell, Column, RowsOnDemand, ScoreLine, Table, head
 from gainful.render import Page, Showable
 
@@ -67,10 +67,8 @@ class Report(Showable):
         names = [evaluation.run for evaluation in self.evaluations]
         if len(set(names)) < len(names):
             again = next(name for name in names if names.count(name) > 1)
-            raise UsageError(
-                f"report: duplicate run '{printable(again)}'",
-                "a dict gives names: Report({'mine': one, 'theirs': other})",
-            )
+            hint = "a dict gives names: Report({'mine': one, 'theirs': other})"
+            raise UsageError(f"report: duplicate run '{printable(again)}'", hint)
         first, *others = self.evaluations
         for other in others:
             if other.measures != first.measures:
@@ -277,9 +275,7 @@ class Report(Showable):
 
 def conventions_of(evaluations: Iterable[tuple[str, ScoredRun]]) -> list[str]:
     """Return one line for all evaluations, or one line per group that shares its conventions, with their names."""
-    runs: dict[Signature, list[str]] = {}
-    for run, evaluation in evaluations:
-        runs.setdefault(evaluation.signature(), []).append(printable(run, _WIDEST))
+    runs = grouped((evaluation.signature(), printable(run, _WIDEST)) for run, evaluation in evaluations)
     return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
 
 

@@ -16,7 +16,7 @@ from gainful.evaluation.results import ScoredRun
 from gainful.frozen import replace
 from gainful.io.rows import ALL_RATINGS_COUNT
 from gainful.measures.base import Measure
-from gainful.notation import count_of, lookalikes_of, number_text, printable, some_of, text_of_id, units
+from gainful.notation import count_of, grouped, lookalikes_of, number_text, printable, some_of, text_of_id, units
 from gainful.policy import BY_GRADE, Policy
 
 _SHOWN = 5
@@ -255,9 +255,7 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
 
 def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
     """Prefix each line with its run; lines shared by many runs appear once."""
-    of_line: dict[str, list[str]] = {}
-    for run, line in lines:
-        of_line.setdefault(line, []).append(run)
+    of_line = grouped((line, run) for run, line in lines)
 
     def name(run: str, alike: list[str]) -> str:
         if len(alike) <= _SHOWN:

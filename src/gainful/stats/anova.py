@@ -17,7 +17,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.frozen import dataclass
 from gainful.kernel.arrays import Floats, Ints
-from gainful.notation import printable
+from gainful.notation import grouped, printable
 from gainful.stats.distributions import LEAST_P
 from gainful.stats.paired_tests import SystemScores
 from gainful.stats.repeatable import FLIPS, Flips, on_flip_grid, settle
@@ -396,9 +396,7 @@ def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[st
         if len({level_of[system] for system in systems}) < 2:
             raise UsageError(f"factors: '{name}' has one level only; at least two are needed")
     first, second = factors
-    members: dict[tuple[str, str], list[int]] = {}
-    for i, system in enumerate(systems):
-        members.setdefault((factors[first][system], factors[second][system]), []).append(i)
+    members = grouped(((factors[first][each], factors[second][each]), i) for i, each in enumerate(systems))
     # Otherwise the means of two levels would be over different levels of the other factor.
     for one, other in product(*(dict.fromkeys(levels) for levels in zip(*members, strict=True))):
         if (one, other) not in members:

@@ -18,7 +18,7 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.evaluation.scores import Scores
 from gainful.frozen import dataclass, field, replace
-from gainful.notation import count_of, listed, percent_text, plural_of, printable, units
+from gainful.notation import count_of, grouped, listed, percent_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Detail, Table, head, values_of
 from gainful.question import question
@@ -388,10 +388,8 @@ def difference_plot(matrix: ScoreMatrix, names: tuple[str, str], mean: float, ax
     # Label the most extreme queries of both sides; figures drop labels that do not fit.
     first, last = (differences[order[:_LABELLED]] > 0).sum(), count - (differences[order[-_LABELLED:]] < 0).sum()
     labels = [matrix.queries[i] if place < first or place >= last else "" for place, i in enumerate(order)]
-    sides: dict[str, list[int]] = {}
-    for place, value in enumerate(values):
-        favours = value if matrix.better == "higher" else -value
-        sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
+    favoured = ("", a, b) if matrix.better == "higher" else ("", b, a)  # by the sign of the difference
+    sides = grouped((favoured[int(np.sign(value))], place) for place, value in enumerate(values))
     points = []
     for system, places in sides.items():
         places.sort(key=lambda place: -abs(values[place]))  # labels are placed in this order

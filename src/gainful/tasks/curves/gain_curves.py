@@ -23,7 +23,7 @@ from gainful.measures.base import Measure
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.catalog import parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import count_of, listed, printable
+from gainful.notation import count_of, grouped, listed, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Column, Row, RowsOnDemand, Table, head
 from gainful.policy import Policy
@@ -390,10 +390,8 @@ class GainCurves(Curves[CumulatedGain]):
     ) -> Page:
         """Return a chart and a table per measure and average, the readings by rank, and all values for machines."""
         parts: list[Table | Chart | str] = []
-        for measure in self.measures:
-            for average in self.averages(measure):
-                shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
-                parts += _gain_parts(self, shown, places)
+        for shown in grouped(((curve.measure, curve.average), curve) for curve in self.curves).values():
+            parts += _gain_parts(self, shown, places)
         parts += _difference_parts(self.differences, self.resampling.per_cent, places)
         notes = list(_gain_notes(self))
         # If some measures are not normalised, only these use the reference; the others show distances from the ideal.

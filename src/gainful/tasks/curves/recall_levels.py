@@ -24,7 +24,7 @@ from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.measures.generalised import GIAP, GIPrec
-from gainful.notation import choose, count_of, number_text, printable, read_number
+from gainful.notation import choose, count_of, grouped, number_text, printable, read_number
 from gainful.pages.charts import Axis, Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.question import question
@@ -358,12 +358,9 @@ class RecallLevels(RecallCurves):
         notes = ["mean to highest: documents per query, over queries that have one"]
         if any(base.empty for base in self.bases):
             notes.append("empty: queries without one, omitted at that level (undefined=skip)")
-        levels: dict[tuple[str, ...], list[str]] = {}  # by their empty queries
-        for base in self.bases:
-            empty = [query for query, size in zip(self.evaluations[0].queries, base.sizes, strict=True) if not size]
-            if empty:
-                levels.setdefault(tuple(empty), []).append(str(base))
-        for queries, names in levels.items():
+        known, bases = self.evaluations[0].queries, [base for base in self.bases if base.empty]
+        empty = (tuple(query for query, size in zip(known, base.sizes, strict=True) if not size) for base in bases)
+        for queries, names in grouped(zip(empty, map(str, bases), strict=True)).items():
             more = f" and {len(queries) - _NAMED:,} more" if len(queries) > _NAMED else ""
             notes.append(f"without {', '.join(names)}: {', '.join(map(printable, queries[:_NAMED]))}{more}")
         return Table.of(columns, self.bases, title="Recall bases", notes=tuple(notes))

@@ -19,7 +19,7 @@ from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.frozen import dataclass, field
 from gainful.gains import Gain
 from gainful.measures.base import Measure, value_text
-from gainful.notation import choose, nearest, number_text, printable, read_whole
+from gainful.notation import choose, grouped, nearest, number_text, printable, read_whole
 from gainful.stats.agreement import kendall_tau_b
 from gainful.stats.stability import Leads
 
@@ -200,10 +200,8 @@ class Grid:
         self.axes = tuple(Axis(name, values) for name, values in options.items() if values)
         if not self.axes:
             names = list(self._parameters)
-            raise UsageError(
-                f"{measure.name}: has no gain, discount or depth to vary",
-                f"--vary {names[0]}=... varies another parameter; available: {', '.join(names)}" if names else None,
-            )
+            hint = f"--vary {names[0]}=... varies another parameter; available: {', '.join(names)}" if names else None
+            raise UsageError(f"{measure.name}: has no gain, discount or depth to vary", hint)
         cells = math.prod(len(axis.options) for axis in self.axes)
         if cells > _MOST_CELLS:
             raise UsageError(f"the grid has {cells:,} cells, at most {_MOST_CELLS:,} are allowed", "use fewer values")
@@ -425,10 +423,7 @@ class Cell:
     @cached_property
     def order(self) -> tuple[tuple[str, ...], ...]:
         """The systems, best first, with ties grouped and sorted by name. Systems without a mean are omitted."""
-        by_rank: dict[int, list[str]] = {}
-        for score in self.scores:
-            if score.rank is not None:
-                by_rank.setdefault(score.rank, []).append(score.run)
+        by_rank = grouped((score.rank, score.run) for score in self.scores if score.rank is not None)
         return tuple(tuple(sorted(by_rank[rank])) for rank in sorted(by_rank))
 
     @property

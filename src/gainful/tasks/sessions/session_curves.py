@@ -24,7 +24,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.measures.session_block import SessionBlock, check_session_measures
 from gainful.measures.session_gain import NSDCG, SDCG, SessionGain, gained_and_ideal, same_positions
-from gainful.notation import bytes_of_id, choose, count_of, printable, text_of_id
+from gainful.notation import bytes_of_id, choose, count_of, grouped, printable, text_of_id
 from gainful.pages.charts import Axis, Chart, Plot, Rule
 from gainful.pages.page import Column, Row, RowsOnDemand, Table, head, values_of
 from gainful.question import question
@@ -380,17 +380,12 @@ class SessionCurves(Curves[SessionGain]):
             yield f"the first {self.queries} queries of each session are shown; the longest has {self.longest}"
 
     def parts(self, places: int) -> Iterator[Table | Chart | str]:
-        for measure in self.measures:
-            for average in self.averages(measure):
-                shown = [curve for curve in self.curves if (curve.measure, curve.average) == (measure, average)]
-                # A chart has all systems; of many systems, the curves over the same sessions; or one system's sessions.
-                groups: dict[str, list[SessionCurve]] = {}
-                for curve in shown:
-                    over = curve.of if len(self.runs) > _MOST_TOGETHER else ""
-                    groups.setdefault(str(curve.run) if self.kind == "individual" else over, []).append(curve)
-                for group in groups.values():
-                    yield _session_plot(self, group)
-                    yield _session_table(self, group, places)
+        # A chart has all systems; of many systems, the curves over the same sessions; or one system's sessions.
+        by = "run" if self.kind == "individual" else "of" if len(self.runs) > _MOST_TOGETHER else "measure"
+        for shown in grouped(((curve.measure, curve.average), curve) for curve in self.curves).values():
+            for group in grouped((str(getattr(curve, by)), curve) for curve in shown).values():
+                yield _session_plot(self, group)
+                yield _session_table(self, group, places)
         over = "queries" if self.kind == "positions" else "sessions"
         labels, numbers = f"run | measure | average | of | session | {over} #", "value . | low . | high ."
         rows = RowsOnDemand(sum(curve.depth for curve in self.curves), lambda: _every_value(self))
@@ -425,15 +420,12 @@ def _session_plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
     if curves.kind == "individual" and len(group) > MOST_NAMED:
         # The table names the sessions; the chart shows their common shape.
         lines = [curve_line("", curve.values, role="guide") for curve in group[:MOST_DRAWN]]
-        known = np.array([curve.values for curve in group])
-        lines.append(curve_line("mean", _mean_of_known(known)[2]))
+        lines.append(curve_line("mean", _mean_of_known(np.array([curve.values for curve in group]))[2]))
         if len(group) > MOST_DRAWN:
             caption = f"{MOST_DRAWN} sessions drawn; mean over all"
     else:
         has_bands = curves.kind == "average"
-        lines = [
-            curve_line(_line_name(curves, curve), curve.values, curve.band if has_bands else None) for curve in group
-        ]
+        lines = [curve_line(_line_name(curves, each), each.values, each.band if has_bands else None) for each in group]
         if any(line.band for line in lines):
             caption = curves.resampling.about("sessions")
     return Plot(_session_title(curves, group), x, y, tuple(lines), rules=rules, caption=caption)

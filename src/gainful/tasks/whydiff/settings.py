@@ -34,7 +34,7 @@ from gainful.measures.base import Measure, value_text
 from gainful.measures.block import raw_scores
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.measures.precision import P, R
-from gainful.notation import number_text
+from gainful.notation import grouped, number_text
 from gainful.policy import BY_GRADE, Policy
 
 #: The meaning of every value; dimensions, and their values, are in descending order of likelihood. Gains, discounts and
@@ -376,9 +376,7 @@ class Formula(NamedTuple):
 
 def formula_scores(lists: GradedRun, formulas: Sequence[Formula]) -> dict[Formula, Floats]:
     """Return the raw scores of all queries for every formula, NaN if undefined."""
-    together: dict[tuple[float | None, str], list[Formula]] = {}
-    for formula in formulas:
-        together.setdefault((_judged_to(formula), formula.recall_cut), []).append(formula)
+    together = grouped(((_judged_to(formula), formula.recall_cut), formula) for formula in formulas)
     found: dict[Formula, Floats] = {}
     for (last, recall_cut), alike in together.items():
         graded = replace(lists, policy=lists.policy.replace(recall_cut=recall_cut))
