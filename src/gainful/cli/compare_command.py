@@ -24,7 +24,6 @@ _MEASURES, _OF_SESSIONS = ("nDCG@10",), ("nsDCG@10",)
 
 
 def _session_scores(sessions: SessionReading, wanted: MeasureOptions, scores: ScoreOptions, noticed: Quiet) -> Scores:
-    """Score sessions; keep the notices about them."""
     qrels, *files = scores.qrels_and_runs or ("",)
     if not files:
         raise UsageError("--sessions needs judgments and sessions" + (f", not only {qrels}" if qrels else ""))
@@ -84,7 +83,6 @@ def command(
 
     with output.waiting("flipping signs", in_bytes=False):
         result = gainful.compare(found, threads=scores.threads, **asked)
-    page = result.page(**shown(result.page, show, ShowOptions))
-    output.show(page, result.notices, detail=detail)
+    output.show(result.page(**shown(result.page, show, ShowOptions)), result.notices, detail=detail)
     if output.figure is not None and len(found.measures) > 1:
         output.notify([f"the figure shows {found.measures[0]}, the first measure; use -m to choose another"])

@@ -28,8 +28,7 @@ def command(
 
     Example: gainful judge-next qrels.txt *.run --between bm25,dense --queries queries.csv
     """
-    qrels = next(iter(scores.qrels_and_runs), None)
-    queries = of_queries.read(scores.inputs.columns["qrels"], qrels)
+    queries = of_queries.read(scores.inputs.columns["qrels"], next(iter(scores.qrels_and_runs), None))
     found = scores.require(scores.found(wanted, output, queries))
     import gainful
 

@@ -113,8 +113,7 @@ def command(
         output.show(calibrated.page(), calibrated.notices)
         return
     if b is None and not files and not wanted.measures:
-        found = describe_judgments(inputs.read_qrels(a), rel=rel, **shared)
-        output.show(found.page(shown.by_query))
+        output.show(describe_judgments(inputs.read_qrels(a), rel=rel, **shared).page(shown.by_query))
         return
     both = inputs.read_qrels(a), None if b is None else inputs.read_qrels(b)
     asked |= {"measures": wanted.parsed() if files or wanted.measures else None, "rel": rel, **shared}

@@ -212,8 +212,7 @@ class Output(Quiet):
 
         page, context = content.page(), click.get_current_context()
         flags = {each.name for each in context.command.params if isinstance(each, click.Option)}
-        texts = context.params.get("measures", ()) if "measures" in flags else ()
-        names = asked_names(texts)
+        names = asked_names(context.params.get("measures", ()) if "measures" in flags else ())
         ours = {asked: name for name, asked in names.items()}
         labels = [each.rpartition("=") for each in self.label if "=" in each]
         names |= {ours.get(name, name): label for name, _, label in labels}

@@ -167,10 +167,8 @@ def _refuse_swapped(qrels: object, run: object) -> None:
 
     first, second = lists(qrels), lists(run)
     if all(isinstance(each, (int, float)) for each in chain.from_iterable(second)) and looks_swapped(first, second):
-        raise UsageError(
-            "evaluate: the judgments look like scores, and the run like grades: are they swapped?",
-            "judgments come first: evaluate(qrels, run); as_given=True skips this check",
-        )
+        message = "evaluate: the judgments look like scores, and the run like grades: are they swapped?"
+        raise UsageError(message, "judgments come first: evaluate(qrels, run); as_given=True skips this check")
 
 
 def looks_swapped(qrels: Sequence[list[Any]], run: Sequence[list[Any]]) -> bool:
@@ -305,8 +303,7 @@ def join_each(
             # The core already reads this run in threads; the remaining work mostly holds the GIL.
             workers = 1
             progress.follow(run.ahead.progress)
-    results = in_parallel(tasks, workers, progress)
-    return dict(zip(runs, results, strict=True))
+    return dict(zip(runs, in_parallel(tasks, workers, progress), strict=True))
 
 
 def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: bool = True) -> None:
@@ -318,13 +315,9 @@ def check_measures(measures: Sequence[Measure], judged: Judged, *, by_query: boo
             raise UsageError(f"duplicate measure '{measure}'")
         seen.add(str(measure))
         if measure.unit == "session":
-            raise UsageError(
-                f"{measure} evaluates sessions, not single queries",
-                for_asker(
-                    "use `gainful sessions`, or `gainful compare --sessions` to compare systems",
-                    "use gainful.evaluate_sessions",
-                ),
-            )
+            commands = "use `gainful sessions`, or `gainful compare --sessions` to compare systems"
+            hint = for_asker(commands, "use gainful.evaluate_sessions")
+            raise UsageError(f"{measure} evaluates sessions, not single queries", hint)
         if by_query:
             measure.require_scores()
         if not measure.needed() <= {"scores", "ties", "documents"}:

@@ -137,8 +137,7 @@ class TopicPreferences:
     """The preferences of all judges of a topic, with a ranking of its documents."""
 
     def __init__(self, judges: Sequence[Judge], documents: int, hits: Ints) -> None:
-        order = np.concatenate((hits, np.setdiff1d(np.arange(documents), hits)))
-        place = np.argsort(order)
+        place = np.argsort(np.concatenate((hits, np.setdiff1d(np.arange(documents), hits))))
         self._places = [np.sort(place[judge.documents]) for judge in judges]
         self._judges = [
             Ranked(judge, np.argsort(place[judge.documents]), int(np.count_nonzero(places < hits.size)))

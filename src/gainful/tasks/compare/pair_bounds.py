@@ -98,9 +98,7 @@ def _reversing(found: Unjudged, tried: Ints, sign: float) -> tuple[tuple[str, st
     """Return few documents, with grades, that turn ``sign`` times the difference negative; none if none were found."""
     judged = found.runs[0].judged
     ends = np.array(end_grades(found.measure, judged))
-    moves = np.stack(
-        [sign * (change[:, 0] - change[:, 1]) for change in (found.changes(tried, grade) for grade in ends)]
-    )
+    moves = np.stack([sign * (each[:, 0] - each[:, 1]) for each in (found.changes(tried, grade) for grade in ends)])
     order = np.argsort(moves.min(axis=0), kind="stable")
     order = order[moves.min(axis=0)[order] < 0]
     chosen, grades = tried[order], ends[moves.argmin(axis=0)[order]]

@@ -221,8 +221,7 @@ def _parts_of(found: UnpairedSystems, places: int, most: int | None, is_main: bo
         Column("CI of g", get=lambda pair: words.limits_or_none(pair.effect.hedges_g_interval, places)),
         *head(f"Cliff's delta .{places} ← effect.cliffs_delta"),
         Column("CI of delta", get=lambda pair: words.limits_or_none(pair.effect.cliffs_delta_interval, places)),
-        *head("sessions won % ← effect.superiority"),
-        Column("minimum detectable difference", "number", places, get=lambda pair: pair.detectable),
+        *head(f"sessions won % ← effect.superiority | minimum detectable difference .{places} ← detectable"),
     )
     notes = [
         "Hedges' g: difference / SD within systems (and topics), corrected for bias.",

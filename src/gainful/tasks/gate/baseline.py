@@ -105,8 +105,7 @@ def measure_runs(
     depth = min(cutoffs, default=10)
     coverage = parse(f"Judged@{depth}")
     wanted = [*dict.fromkeys([*measures, coverage, *([parse(rule.forbid)] if rule.forbid else [])])]
-    found = evaluate_runs(judged, runs, wanted, queries=queries, threads=threads)
-    evaluations = tuple(found.values())
+    evaluations = tuple(evaluate_runs(judged, runs, wanted, queries=queries, threads=threads).values())
     scores = np.array([[each.settled_scores(measure) for each in evaluations] for measure in measures])
     share = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
     share = 0.0 if math.isnan(share) else share
@@ -209,7 +208,6 @@ def check_gate(
 
 
 def _assessed(report: GateReport, found: Measured) -> GateReport:
-    """Return the report on measured runs."""
     frozen, compared = report.gate, compare_with_baseline(report.gate, found)
     assessed = [finding for each in compared for finding in each.assess(frozen)]
     findings = tuple(each for each in assessed if each.group is None)
@@ -297,8 +295,7 @@ def comparable(gate: Gate, judged: Judged, runs: Mapping[str, RunLike], threads:
 
 def _at_bounds(found: Measured, judged: Judged, runs: Mapping[str, RunLike], threads: int | None) -> Iterator[Measured]:
     """Yield the runs with the worst and with the best possible scores if unjudged documents had any grades."""
-    first = found.evaluations[0]
-    queries, beside = Queries(only=first.queries), Beside(bounds=True)
+    queries, beside = Queries(only=found.queries), Beside(bounds=True)
     try:
         each = evaluate_runs(judged, runs, found.measures, queries=queries, beside=beside, threads=threads).values()
     except UsageError:  # the conventions allow no bounds
@@ -525,8 +522,7 @@ class Compared:
 
     def assess(self, gate: Gate, draws: int | None = None) -> list[Finding]:
         """Assess the change on all queries and in each group; they share the significance level."""
-        every = slice(None)
-        parts: list[tuple[str | None, Any]] = [(None, every)]
+        parts: list[tuple[str | None, Any]] = [(None, slice(None))]
         if self.groups is not None:
             names = sorted(set(self.groups.tolist()), key=in_order)
             parts += [(name, self.groups == name) for name in names]

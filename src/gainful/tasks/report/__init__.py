@@ -181,8 +181,7 @@ def _compared(
     evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
 ) -> tuple[Comparison | None, SystemsComparison | None]:
     """Compare all pairs by every measure that orders systems, and several systems with the baseline by the first."""
-    first = next(iter(evaluations.values()))
-    ordering = [each for each in first.measures if orders(each)]
+    ordering = [each for each in next(iter(evaluations.values())).measures if orders(each)]
     if len(evaluations) < 2 or not ordering:
         return None, None
     scores = Scores.of(evaluations, ordering)

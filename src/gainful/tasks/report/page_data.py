@@ -390,8 +390,7 @@ def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) 
     """
     size, spans, cells = chosen.size, [], []
     for system, run in enumerate(kept):
-        offsets = np.concatenate(([0], np.cumsum(run.lengths)))
-        row, at = gather(offsets, chosen)
+        row, at = gather(np.concatenate(([0], np.cumsum(run.lengths))), chosen)
         rank = ordinal_in_row(row) - 1
         near = rank < depth
         row, at, rank = row[near], at[near], rank[near]

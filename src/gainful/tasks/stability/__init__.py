@@ -251,9 +251,7 @@ class StabilityReport(ScoreReport):
         names = "measure ← 0 | from difference . ← 1.low | below . ← 2 | comparisons # ← 1.comparisons"
         columns = head(f"{names} | swaps # ← 1.swaps | rate % ← 1.rate", for_machines=True)
         parts.append(Table.of(columns, bins, title="Swaps by difference"))
-        sorted_p = [
-            (measure, i, float(p)) for measure, tested in self.power.items() for i, p in enumerate(tested.curve, 1)
-        ]
+        sorted_p = [(measure, i, float(p)) for measure, each in self.power.items() for i, p in enumerate(each.curve, 1)]
         parts.append(Table(head("measure | pair # | p .", for_machines=True), sorted_p, "Sorted p"))
         header = {"measures": list(self.matrices), "systems": list(first.systems), "queries": len(first.queries)}
         header |= values_of(self.asked, "coefficient | topics | draws | seed")
@@ -312,9 +310,7 @@ def assess_stability(asked: StabilityOptions) -> StabilityReport:
         progress.advance(1)
         swaps[name] = swap_rates(values, queries=asked.set_size, fuzziness=asked.fuzziness, bins=bins, **how)
         progress.advance(1)
-        power[name] = discriminative_power(
-            values, asked.test, alpha=asked.alpha, seed=asked.seed, threads=asked.threads
-        )
+        power[name] = discriminative_power(values, asked.test, **values_of(asked, "alpha | seed | threads"))
         progress.advance(1)
     return StabilityReport(scores, asked, subsets, documents, swaps, power)
 
