@@ -297,11 +297,15 @@ def check_ranks(run: InspectedRun) -> Iterator[Finding]:
         if rows.size:
             row, before = run.places.row(int(rows[0])), run.places.row(int(rows[0]) - 1)
             wins, loses, way = ("ranks", "lines", "input") if order == "rank" else ("lines", "ranks", "rank")
-            example = at_row(row, f", rank {row.rank}, comes after rank {before.rank}")
-            otherwise = {"severity": "note" if wins == "ranks" else "warning"}
-            otherwise["consequence"] = f"Without scores, order={order} uses the {wins} and ignores the {loses}."
-            otherwise["remedy"] = f"Correct if the {wins} are right; otherwise use --order {way} for the {loses}."
-            yield run.found("rank-conflicts", rows.size, run.total, example, **otherwise)
+            yield run.found(
+                "rank-conflicts",
+                rows.size,
+                run.total,
+                at_row(row, f", rank {row.rank}, comes after rank {before.rank}"),
+                severity="note" if wins == "ranks" else "warning",
+                consequence=f"Without scores, order={order} uses the {wins} and ignores the {loses}.",
+                remedy=f"Correct if the {wins} are right; otherwise use --order {way} for the {loses}.",
+            )
     ranked = run.counts & np.isfinite(lists["lowest_rank"])
     span = lists["highest_rank"] - lists["lowest_rank"] + 1
     uneven = ranked & (lists["duplicates"] == 0) & (span != run.distinct - lists["unranked"])
@@ -376,18 +380,23 @@ def check_queries(run: InspectedRun) -> Iterator[Finding]:
     missing, extra = run.missing, run.joined["extra_ids"]
     if missing:
         match, choice = _near_miss(extra, missing), run.policy.missing
-        example = _pair(match) if match else at_query(missing[0])
-        done = {"severity": "serious" if choice == "error" else "warning", "consequence": _DONE_MISSING.get(choice)}
-        remedy = _alike(match, "queries")
-        yield run.found("missing-queries", len(missing), len(judged), example, remedy=remedy, **done)
+        yield run.found(
+            "missing-queries",
+            len(missing),
+            len(judged),
+            _pair(match) if match else at_query(missing[0]),
+            severity="serious" if choice == "error" else "warning",
+            consequence=_DONE_MISSING.get(choice),
+            remedy=_alike(match, "queries"),
+        )
     if extra:
         # If all judged queries are answered, the run simply covers more queries.
         severity: Severity = "warning" if missing else "note"
         consequence = None
         if run.policy.extra == "error":
             severity, consequence = "serious", "extra=error: gainful eval refuses the run."
-        otherwise = {"severity": severity, "consequence": consequence}
-        yield run.found("extra-queries", len(extra), run.size, at_query(extra[0]), **otherwise)
+        example = at_query(extra[0])
+        yield run.found("extra-queries", len(extra), run.size, example, severity=severity, consequence=consequence)
 
 
 def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None) -> Iterator[Finding]:
@@ -405,9 +414,15 @@ def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None)
     if match is None:
         return
     unlike, total = len(set(found) - set(judged)), len(set(found))
-    otherwise = {"severity": "serious" if unlike == total else "warning", "remedy": _alike(match, "documents")}
-    otherwise["consequence"] = "Even with matching query IDs, almost no retrieved document would be judged."
-    yield run.found("unmatched-documents", unlike, total, _pair(match), **otherwise)
+    yield run.found(
+        "unmatched-documents",
+        unlike,
+        total,
+        _pair(match),
+        severity="serious" if unlike == total else "warning",
+        consequence="Even with matching query IDs, almost no retrieved document would be judged.",
+        remedy=_alike(match, "documents"),
+    )
 
 
 def check_ids(run: InspectedRun) -> Iterator[Finding]:
