@@ -152,6 +152,11 @@ def test_margins_of_means() -> None:
     df, mean = 64 / 18 - 1, 3 / 8
     expected = stats.t.ppf(0.975, df) * math.sqrt((5 * mean**2 + 3 * (1 - mean) ** 2) / 8 / df)
     assert found["2-100"] == pytest.approx(expected)
+    many = {f"q{i}": {"x": 1} for i in range(1000)}
+    lists = {query: ["x", "n"] if i % 3 else ["n", "x"] for i, query in enumerate(many)}
+    margins = evaluate(many, lists, "Success@1", loss=True).beside_margins("loss", "Success@1")
+    lost = [i % 3 == 0 for i in range(1000)]
+    assert margins["2-100"] == pytest.approx(stats.t.ppf(0.975, 999) * stats.sem(lost), rel=1e-13)
 
 
 def test_measures_without_a_split() -> None:

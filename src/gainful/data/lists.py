@@ -113,19 +113,17 @@ class TiedGainLists(GainLists):
     first: Ints
     last: Ints
 
-    @cached_property
-    def spread(self) -> GainLists:
-        """The lists of mean gains."""
+    def to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
+        """Return row, rank and mean gain of the ranks down to ``cutoff``."""
         starts = np.ones(self.row.size, bool)
         starts[1:] = (self.row[1:] != self.row[:-1]) | (self.first[1:] != self.first[:-1])
         size = (self.last - self.first + 1)[starts]
-        group = np.repeat(np.arange(size.size), size)
         mean = np.bincount(np.cumsum(starts) - 1, self.gain, minlength=size.size) / size
-        place = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
-        return GainLists(self.size, self.row[starts][group], self.first[starts][group] + place, mean[group])
-
-    def to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
-        return self.spread.to(cutoff)
+        row, first = self.row[starts], self.first[starts]
+        seen = size if cutoff is None else np.clip(cutoff + 1 - first, 0, size)
+        group = np.repeat(np.arange(size.size), seen)
+        place = np.arange(group.size) - np.repeat(np.cumsum(seen) - seen, seen)
+        return row[group], first[group] + place, mean[group]
 
 
 @dataclass(frozen=True, eq=False)

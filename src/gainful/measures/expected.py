@@ -56,10 +56,11 @@ class TieGroups(NamedTuple):
         held = np.diff(begin, append=row.size)
         return cls(row[begin], first[begin], (last - first + 1)[begin], held, begin - of_row, np.cumsum(starts) - 1)
 
-    def ranks(self) -> tuple[Ints, Ints]:
-        """Return group and position (from 0) of every rank of every group."""
-        group = np.repeat(np.arange(self.size.size), self.size)
-        return group, np.arange(group.size) - np.repeat(np.cumsum(self.size) - self.size, self.size)
+    def ranks(self, chosen: Ints) -> tuple[Ints, Ints]:
+        """Return group and position (from 0) of every rank of some groups."""
+        size = self.size[chosen]
+        group = np.repeat(chosen, size)
+        return group, np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
 
 
 def expected_counts(groups: TieGroups, cutoff: Ints | Floats | float, size: int) -> Floats:
@@ -70,12 +71,18 @@ def expected_counts(groups: TieGroups, cutoff: Ints | Floats | float, size: int)
 
 def expected_precisions(groups: TieGroups, cutoff: int | None, size: int) -> Floats:
     """Return the expected sum of the precisions at the ranks of relevant documents."""
-    group, place = groups.ranks()
-    rank, count, held = groups.first[group] + place, groups.size[group], groups.held[group]
     # Given a relevant document at a rank, each other place of the group is relevant with probability (r - 1)/(n - 1).
-    found = groups.before[group] + 1 + place * (held - 1) / np.maximum(count - 1, 1)
-    terms = np.where(rank <= (cutoff or rank), held / count * found / rank, 0.0)
-    return sum_by(groups.row[group], terms, size)
+    share, other = groups.held / groups.size, (groups.held - 1) / np.maximum(groups.size - 1, 1)
+    # The sum over a group from rank 1 on, such as a whole list in random order, needs only the sum of 1 / rank.
+    top = np.flatnonzero(groups.first == 1)
+    seen = np.minimum(groups.size[top], cutoff or groups.size[top])
+    reciprocals = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, int(seen.max(initial=0)) + 1.0)))[seen]
+    of_top = share[top] * (reciprocals + other[top] * (seen - reciprocals))
+    group, place = groups.ranks(np.flatnonzero(groups.first > 1))
+    rank = groups.first[group] + place
+    terms = share[group] * (groups.before[group] + 1 + place * other[group]) / rank
+    later = sum_by(groups.row[group], np.where(rank <= (cutoff or rank), terms, 0.0), size)
+    return sum_by(groups.row[top], of_top, size) + later
 
 
 def _none_in_first(groups: TieGroups, chosen: Ints) -> Floats:
@@ -125,7 +132,7 @@ def expected_blended(lists: TiedGainLists, ideal: GainLists, beta: float, cutoff
     gain = sum_by(groups.of, lists.gain, groups.row.size)
     gained = np.cumsum(gain) - gain
     gained -= gained[np.searchsorted(groups.row, groups.row)]
-    group, place = groups.ranks()
+    group, place = groups.ranks(np.arange(groups.size.size))
     rank, count, held, gain = groups.first[group] + place, groups.size[group], groups.held[group], gain[group]
     share, others = held / count, place * (held - 1) / np.maximum(count - 1, 1)
     found = share * (groups.before[group] + 1 + others)
