@@ -157,7 +157,7 @@ def expected_cascade(lists: TiedGainLists, divisor: float, cutoff: int | None) -
     by_row, column = in_columns(groups.row, passes, lists.size)
     reaches = np.where(column == 0, 1.0, np.cumprod(by_row, axis=1)[groups.row, np.maximum(column, 1) - 1])
     is_single = (groups.size == 1) & (groups.first <= (cutoff or groups.first))
-    scores = sum_by(groups.row, np.where(is_single, reaches * (1.0 - passes) / groups.first, 0.0), lists.size)
+    stops = np.where(is_single, reaches * (1.0 - passes) / groups.first, 0.0)
     several = np.flatnonzero(groups.size > 1)
     order = several[np.argsort(groups.size[several], kind="stable")]
     while order.size:
@@ -165,18 +165,17 @@ def expected_cascade(lists: TiedGainLists, divisor: float, cutoff: int | None) -
         widths = groups.size[order]
         some = order[: max(1, int(np.searchsorted(np.arange(1, order.size + 1) * (widths + 1), _CELLS, "right")))]
         order = order[some.size :]
-        place = np.arange(int(groups.size[some].max()) + 1)
-        means = np.ones((some.size, place.size))
-        begin = np.searchsorted(groups.of, some)
-        for nth in range(int(groups.held[some].max())):
-            at = np.flatnonzero(groups.held[some] > nth)
-            document = begin[at] + nth
-            total = (groups.size[some] - groups.held[some])[at, None] + nth + 1
-            share = np.minimum(place / total, 1.0)
-            before = np.concatenate([np.ones((at.size, 1)), means[at, :-1]], axis=1)
-            means[at] = (1.0 - share) * means[at] + share * fails[document, None] * before
-        rank = groups.first[some, None] + place[:-1]
-        counts = (place[:-1] < groups.size[some, None]) & (rank <= (cutoff or rank))
+        some = some[np.argsort(groups.held[some], kind="stable")]
+        size, held, begin = groups.size[some], groups.held[some], np.searchsorted(groups.of, some)
+        place = np.arange(1, int(size.max()) + 1)
+        means = np.ones((some.size, place.size + 1))
+        for nth in range(int(held[-1])):
+            at = slice(int(np.searchsorted(held, nth, "right")), None)  # the groups with more documents
+            share = np.minimum(place / ((size - held)[at, None] + nth + 1), 1.0)
+            added = share * fails[begin[at] + nth, None] * means[at, :-1]
+            means[at, 1:] = (1.0 - share) * means[at, 1:] + added
+        rank = groups.first[some, None] + place - 1
+        counts = (place <= size[:, None]) & (rank <= (cutoff or rank))
         terms = np.where(counts, (means[:, :-1] - means[:, 1:]) / rank, 0.0).sum(axis=1)
-        scores += sum_by(groups.row[some], reaches[some] * terms, lists.size)
-    return scores
+        stops[some] = reaches[some] * terms
+    return sum_by(groups.row, stops, lists.size)
