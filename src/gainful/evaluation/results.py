@@ -384,8 +384,8 @@ def _mean(values: Floats, weights: Floats | None) -> float:
     return exact_sum(values) / values.size if weights is None else weighted_mean(values, weights)
 
 
-#: The normal quantile, and by how much Student's exceeds it: a series in 1/df (Abramowitz and Stegun 26.7.5), which has
-#: all digits from this df on.
+#: The normal quantile, and by how much Student's exceeds it: a series in 1/df (Abramowitz and Stegun 26.7.5), with all
+#: digits for a df of at least ``_MANY``.
 _NORMAL, _SERIES, _MANY = 1.959963984540054, (2.372271230298562, 2.8224986157396, 2.5558496795077, 1.589534053394), 999
 
 

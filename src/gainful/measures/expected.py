@@ -73,7 +73,7 @@ def expected_precisions(groups: TieGroups, cutoff: int | None, size: int) -> Flo
     """Return the expected sum of the precisions at the ranks of relevant documents."""
     # Given a relevant document at a rank, each other place of the group is relevant with probability (r - 1)/(n - 1).
     share, other = groups.held / groups.size, (groups.held - 1) / np.maximum(groups.size - 1, 1)
-    # The sum over a group from rank 1 on, such as a whole list in random order, needs only the sum of 1 / rank.
+    # The sum over a group that begins at rank 1, such as a whole list in random order, needs only the sum of 1 / rank.
     top = np.flatnonzero(groups.first == 1)
     seen = np.minimum(groups.size[top], cutoff or groups.size[top])
     reciprocals = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, int(seen.max(initial=0)) + 1.0)))[seen]
