@@ -154,22 +154,26 @@ def test_no_process_takes_more_than_the_limit(tmp_path, side, format_, kind):
 
 LONG = 50_000_000
 LONG_LINES = {
-    "fields": ("run", b"q0 Q0 doc0 1 1 t\n" + b"x" * LONG, "line:2: expected 6 fields, found 1"),
-    "query": ("run", b"q0 Q0 doc0 1 1 t\n" + b"1" * LONG + b" Q0 d 1 1 t\n", ""),
-    "score": ("run", b"q0 Q0 doc0 1 " + b"1" * LONG + b" t\n", "fits a 64-bit float"),
-    "judged": ("judgments", b"q0 0 doc0 1\n" + b"1" * LONG + b" 0 d 1\n", ""),
-    "queries": ("judgments", b"q0 0 d 1\n" + b"".join(b"%0900d 0 d 1\n" % i for i in range(LONG // 909)), ""),
-    "JSON": ("sessions", b'{"session": "s0", "queries": []}\n' + b"a " * (LONG // 2), "expected"),
+    "fields": ("run", lambda: b"q0 Q0 doc0 1 1 t\n" + b"x" * LONG, "line:2: expected 6 fields, found 1"),
+    "query": ("run", lambda: b"q0 Q0 doc0 1 1 t\n" + b"1" * LONG + b" Q0 d 1 1 t\n", ""),
+    "score": ("run", lambda: b"q0 Q0 doc0 1 " + b"1" * LONG + b" t\n", "fits a 64-bit float"),
+    "judged": ("judgments", lambda: b"q0 0 doc0 1\n" + b"1" * LONG + b" 0 d 1\n", ""),
+    "queries": ("judgments", lambda: b"q0 0 d 1\n" + b"".join(b"%0900d 0 d 1\n" % i for i in range(LONG // 909)), ""),
+    "JSON": ("sessions", lambda: b'{"session": "s0", "queries": []}\n' + b"a " * (LONG // 2), "expected"),
     "documents": (
         "sessions",
-        b'{"session": "s0", "queries": [{"results": [%b0]}]}' % (b'"d",' * (LONG // 4)),
+        lambda: b'{"session": "s0", "queries": [{"results": [%b0]}]}' % (b'"d",' * (LONG // 8)),
         "duplicate document",
     ),
-    "tags": ("sessions", b"<log>" + b"<a/>" * (LONG // 4), "expected XML"),
-    "attributes": ("sessions", b"<log><a " + b"".join(b'a%d="1" ' % i for i in range(LONG // 12)), "expected XML"),
-    "XML lines": ("sessions", b"<log>" + b"\n" * LONG, f"line:{LONG + 1}: expected XML"),
-    "table": ("table", b"query,text\n" + b"".join(b"q%d,t\n" % i for i in range(LONG // 25)), ""),
-    "text": ("table", "query,text\nq0,\N{GRINNING FACE}".encode() + b"x" * (LONG // 2), "field larger"),
+    "tags": ("sessions", lambda: b"<log>" + b"<a/>" * (LONG // 12), "expected XML"),
+    "attributes": (
+        "sessions",
+        lambda: b"<log><a " + b"".join(b'a%d="1" ' % i for i in range(LONG // 12)),
+        "expected XML",
+    ),
+    "XML lines": ("sessions", lambda: b"<log>" + b"\n" * LONG, f"line:{LONG + 1}: expected XML"),
+    "table": ("table", lambda: b"query,text\n" + b"".join(b"q%d,t\n" % i for i in range(LONG // 60)), ""),
+    "text": ("table", lambda: "query,text\nq0,\N{GRINNING FACE}".encode() + b"x" * (LONG // 2), "field larger"),
 }
 
 
@@ -178,7 +182,7 @@ def test_long_lines_and_side_tables_keep_to_the_limit(tmp_path, kind):
     (tmp_path / "qrels").write_text("q0 0 doc0 1\ns0 0 doc0 1\n")
     (tmp_path / "r.run").write_text("q0 Q0 doc0 1 1 t\n")
     side, content, error = LONG_LINES[kind]
-    (tmp_path / "line").write_bytes(content)
+    (tmp_path / "line").write_bytes(content())
     before = peak_of(tmp_path, "run", "trec", "r.run", 10**9)[1]
     for limit in (13 * LONG // 10, 4 * LONG, 10**10):
         code, peak, errors = peak_of(tmp_path, side, "", "line", limit)
