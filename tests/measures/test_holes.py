@@ -113,7 +113,7 @@ def test_conventions_that_decide_about_unjudged_documents_are_refused() -> None:
     qrels, run = {"q": {"a": 1}}, {"q": {"x": 1.0, "a": 1.0}}
     with pytest.raises(UsageError, match="unjudged=condensed removes unjudged documents"):
         evaluate(qrels, run, "nDCG(unjudged=condensed)", bounds=True)
-    with pytest.raises(UsageError, match="cannot be tried with ties=expected"):
+    with pytest.raises(UsageError, match="cannot be computed with ties=expected"):
         evaluate(qrels, run, "nDCG", ties="expected", bounds=True)
 
 

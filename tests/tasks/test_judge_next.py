@@ -136,7 +136,7 @@ def test_measures_of_sub_topics_are_refused() -> None:
 
 def test_what_cannot_be_tried_is_refused() -> None:
     qrels, runs = {"q": {"a": 2}}, {"s": {"q": {"x": 1.0, "a": 1.0}}, "t": {"q": {"a": 2.0, "x": 1.0}}}
-    with pytest.raises(UsageError, match="cannot be tried with ties=expected"):
+    with pytest.raises(UsageError, match="cannot be computed with ties=expected"):
         judge_next(evaluate(qrels, runs, "P@1", ties="expected"))
     with pytest.raises(UsageError, match="expected two systems, found 's' twice"):
         judge_next(evaluate(qrels, runs, "P@1"), between=("s", "s"))

@@ -98,7 +98,7 @@ def refuse_bounds(measure: Measure, graded: GradedRun) -> None:
         raise UsageError(f"{measure}: no bounds under a budget")
     for name, value, others in (("ties", policy.ties, {"expected", *BY_GRADE}), ("spans", policy.spans, {"share"})):
         if value in others:
-            raise UsageError(f"{measure}: unjudged documents cannot be tried with {name}={value}")
+            raise UsageError(f"{measure}: the effect of unjudged documents cannot be computed with {name}={value}")
     end_grades(measure, graded.judged)
 
 
