@@ -117,7 +117,8 @@ def refuse(names: Iterable[str], why: str) -> None:
     context = click.get_current_context()
     flags = {each.name: max(each.opts, key=len) for each in context.command.params}
     for name in names:
-        if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT):
+        # Before click 8.3, arguments that nobody typed also seem to come from the command line.
+        if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT) and context.params[name] != ():
             raise UsageError(f"{flags[name]} {why}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import gc
 import os
 import sys
 from array import array
@@ -16,9 +15,10 @@ from typing import TypeVar
 
 def _renew_locks() -> None:
     """Renew the locks of cached properties in a child of fork: the thread that held one may be gone."""
-    for each in gc.get_objects():
-        if type(each) is cached_property and each.func.__module__.startswith("gainful"):
-            vars(each)["lock"] = _thread.RLock()
+    modules = [module for name, module in sys.modules.items() if name.startswith("gainful")]
+    classes = {each for module in modules for each in vars(module).values() if isinstance(each, type)}
+    for each in [value for kind in classes for value in vars(kind).values() if type(value) is cached_property]:
+        vars(each)["lock"] = _thread.RLock()
 
 
 if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):  # later versions have no such locks
