@@ -69,7 +69,7 @@ MOST_PARAMETERS = 13
 
 #: Maximum lines of Python per room, slightly above the current number.
 MOST_LINES = {
-    "cli": 3_239,
+    "cli": 3_240,
     "compat": 1_712,
     "data": 4_321,
     "evaluation": 4_849,
